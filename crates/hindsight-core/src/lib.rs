@@ -1,1 +1,53 @@
-//! hindsight-core
+//! The vocabulary of HindsightDB and the rules that need nothing but numbers.
+//!
+//! What it does: names everything the database speaks of, checks it once at the door, and holds every
+//! formula as a pure function. What it does not: no I/O, no clock, no randomness. Time, ids and bytes are
+//! arguments, so every rule here can be tested without a sleep and replayed without a difference.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | memory | one stored record: what happened, a fact, a preference, a procedure or a rule |
+//! | kind | what a memory is; its *layer* follows from it |
+//! | status | how a task ended: success, failure, partial |
+//! | state | where a memory is in its life: active, superseded, archived, quarantined, forgotten |
+//! | namespace | one tenant; nothing crosses its border |
+//! | draft | what a caller sends to be stored, before it is checked |
+//! | change | one mutation as the log holds it; there is no other way to change state |
+//! | recall | a question to the memory; a *hit* is one answer with its reason |
+//!
+//! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
+//! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
+//! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula). [`limits`] bounds all of it.
+#![forbid(unsafe_code)]
+
+pub mod change;
+pub mod draft;
+pub mod embedding;
+pub mod filter;
+pub mod hit;
+pub mod ids;
+pub mod invalid;
+pub mod kind;
+pub mod limits;
+pub mod memory;
+pub mod namespace;
+pub mod patch;
+pub mod recall;
+pub mod scoring;
+pub mod time;
+pub mod timewords;
+mod words;
+
+pub use change::{Batch, Change, Lsn, Record, RequestKey};
+pub use draft::Draft;
+pub use embedding::{Embedding, NamedVector, VectorRole};
+pub use filter::Filter;
+pub use hit::{Breakdown, Hit, Part, Recalled};
+pub use ids::MemoryId;
+pub use invalid::{Invalid, Violation};
+pub use kind::{Kind, Layer, Polarity, RuleState, Scope, SourceKind, State, Status};
+pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
+pub use namespace::Namespace;
+pub use patch::Patch;
+pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use time::Timestamp;

@@ -1,1 +1,65 @@
-fn main() {}
+//! The command line of `cargo xtask`: parses the arguments and calls the library.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use xtask::{ci, codegen, tidy, workspace_root};
+
+/// Tools of the HindsightDB project.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write the Rust code of proto/ into crates/hindsight-proto/src/generated/.
+    Codegen {
+        /// Write nothing; fail when the committed code is not what proto/ gives.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check the house rules: layering, sizes, panics, docs, links and more.
+    Tidy,
+    /// Run every step of CI, as .ci/run does.
+    Ci,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let root = workspace_root();
+    match Arguments::parse().command {
+        Command::Codegen { check: false } => {
+            for path in codegen::write(root)? {
+                println!("wrote {}", path.display());
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Codegen { check: true } => {
+            let stale = codegen::stale_files(root)?;
+            for name in &stale {
+                println!(
+                    "{}/{name}: stale: run `cargo xtask codegen` and commit the result",
+                    codegen::OUT_DIR
+                );
+            }
+            Ok(exit_code(stale.is_empty()))
+        }
+        Command::Tidy => {
+            let findings = tidy::run(root)?;
+            for finding in &findings {
+                println!("{finding}");
+            }
+            eprintln!("tidy: {} rules, {} findings", tidy::RULES.len(), findings.len());
+            Ok(exit_code(findings.is_empty()))
+        }
+        Command::Ci => Ok(exit_code(ci::run(root)?)),
+    }
+}
+
+fn exit_code(all_well: bool) -> ExitCode {
+    if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,92 @@
+//! The answer to a recall: hits, each with the reason why it stands where it stands (R11).
+
+use serde::Serialize;
+
+use crate::{Lsn, Memory, Timestamp};
+
+/// One part of a score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// Which signal: `vector`, `keyword`, `window`, `importance`, `recency`.
+    pub name: String,
+    /// As measured: a cosine, a BM25 score, days of age.
+    pub raw: f64,
+    /// The same on the common scale, 0–1.
+    pub normalized: f64,
+    /// Its share of the base.
+    pub weight: f64,
+    /// `normalized · weight`: what it adds to the base.
+    pub contribution: f64,
+}
+
+impl Part {
+    /// A part with its contribution worked out.
+    #[must_use]
+    pub fn new(name: &str, raw: f64, normalized: f64, weight: f64) -> Part {
+        Part { name: name.to_owned(), raw, normalized, weight, contribution: normalized * weight }
+    }
+}
+
+/// How a score came about: `score = Σ contribution · confidence · source_weight · transient · unused`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Breakdown {
+    /// The parts of the base.
+    pub parts: Vec<Part>,
+    /// Effective confidence, at most 1.5.
+    pub confidence: f64,
+    /// The source's trust.
+    pub source_weight: f64,
+    /// 0.5 for a failure that passes by itself, else 1.
+    pub transient: f64,
+    /// Below 1 when it was often returned and never used.
+    pub unused: f64,
+    /// The product.
+    pub score: f64,
+    /// The words of the query that its text holds.
+    pub matched_terms: Vec<String>,
+}
+
+/// One memory that a recall returned.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    /// The memory.
+    pub memory: Memory,
+    /// Its rank is by this, highest first.
+    pub score: f64,
+    /// How alike it is to the query in itself, 0–1, whatever the other candidates are: `min_score` is held against this.
+    pub similarity: f64,
+    /// Days since it happened; negative for what is yet to come.
+    pub age_days: f64,
+    /// Why it has its score.
+    pub breakdown: Breakdown,
+}
+
+/// The span of time that the words of a query named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedWindow {
+    /// The words, such as "last week".
+    pub words: String,
+    /// Its first moment.
+    pub from: Timestamp,
+    /// The first moment after it.
+    pub to: Timestamp,
+}
+
+/// What a recall returned.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recalled {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// The log position that the answer reflects: all of it, nothing beyond.
+    pub revision: Lsn,
+    /// How many memories the filter allowed.
+    pub allowed: u64,
+    /// How many candidates were left out by `top_k`, `min_score` and `token_budget`.
+    pub omitted: u64,
+    /// The span of time that the query's words named, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<NamedWindow>,
+    /// How the answer was found, as a tree of lines; with `explain` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+}

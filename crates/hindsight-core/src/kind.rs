@@ -1,0 +1,198 @@
+//! The closed word lists of the model: kinds, layers, statuses, states, scopes, sources, rules.
+//!
+//! Each word is spelled the same in JSON, in the log dump, on the command line and in the docs.
+
+/// Declares an enum whose variants are words: `as_str`, `ALL`, `FromStr`, `Display` and serde agree on one spelling.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+
+        impl $name {
+            /// Every word of the list, in its order of declaration.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// The word as it stands in JSON, on the command line and in the docs.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+                match word {
+                    $($word => Ok($name::$variant),)+
+                    _ => Err(UnknownWord { what: $what, word: word.to_owned(), expected: &[$($word),+] }),
+                }
+            }
+        }
+    };
+}
+
+/// A word that is not in its list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} {word:?}: expected one of {}", expected.join(", "))]
+pub struct UnknownWord {
+    /// What the word should have named, such as `kind`.
+    pub what: &'static str,
+    /// The word as it was given.
+    pub word: String,
+    /// The words that are right.
+    pub expected: &'static [&'static str],
+}
+
+words! {
+    /// What a memory is (M2).
+    Kind, "kind" {
+        /// One finished task: what was done, with which parameters, how it ended.
+        Episode = "episode",
+        /// Something that is true about an entity.
+        Fact = "fact",
+        /// What somebody likes, wants or must avoid.
+        Preference = "preference",
+        /// How a kind of task is done.
+        Procedure = "procedure",
+        /// A lesson distilled from episodes, with a polarity.
+        Rule = "rule",
+    }
+}
+
+words! {
+    /// The four layers of memory (M1). Every stored kind belongs to one; `working` holds sessions.
+    Layer, "layer" {
+        /// The current session's context.
+        Working = "working",
+        /// One record per finished task.
+        Episodic = "episodic",
+        /// Facts, preferences and rules.
+        Semantic = "semantic",
+        /// How tasks are done.
+        Procedural = "procedural",
+    }
+}
+
+words! {
+    /// How a task ended.
+    Status, "status" {
+        /// It reached its goal.
+        Success = "success",
+        /// It did not.
+        Failure = "failure",
+        /// It reached a part of its goal.
+        Partial = "partial",
+    }
+}
+
+words! {
+    /// Where a memory is in its life.
+    State, "state" {
+        /// Recalled by default.
+        Active = "active",
+        /// Replaced by a newer one; kept as history.
+        Superseded = "superseded",
+        /// Past its time; searched only on request.
+        Archived = "archived",
+        /// Held back until somebody reviews it.
+        Quarantined = "quarantined",
+        /// Deleted softly; restorable until it is purged.
+        Forgotten = "forgotten",
+    }
+}
+
+words! {
+    /// Who may see a memory inside its namespace.
+    Scope, "scope" {
+        /// Every agent of the namespace.
+        Shared = "shared",
+        /// Only the agent that wrote it.
+        Agent = "agent",
+    }
+}
+
+words! {
+    /// Where a memory came from; each grade has a trust (S4).
+    SourceKind, "source kind" {
+        /// An administrator wrote it.
+        Admin = "admin",
+        /// An agent saw it with its own eyes, such as the outcome of a task.
+        AgentVerified = "agent_verified",
+        /// A tool returned it.
+        Tool = "tool",
+        /// An agent concluded it.
+        Agent = "agent",
+        /// A user said it.
+        UserInput = "user_input",
+        /// It came from outside: a web page, a document, another party.
+        External = "external",
+    }
+}
+
+words! {
+    /// Whether a rule says what to do or what to leave (M2).
+    Polarity, "polarity" {
+        /// This worked.
+        Do = "do",
+        /// This failed before.
+        Avoid = "avoid",
+    }
+}
+
+words! {
+    /// The life of a rule (L5).
+    RuleState, "rule state" {
+        /// Found, not yet confirmed by feedback.
+        Observing = "observing",
+        /// Confirmed; recalled before episodes of equal score.
+        Active = "active",
+        /// Falsified or withdrawn.
+        Deprecated = "deprecated",
+    }
+}
+
+impl Kind {
+    /// The layer a kind belongs to (M1).
+    #[must_use]
+    pub const fn layer(self) -> Layer {
+        match self {
+            Kind::Episode => Layer::Episodic,
+            Kind::Fact | Kind::Preference | Kind::Rule => Layer::Semantic,
+            Kind::Procedure => Layer::Procedural,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_spelled_the_same_in_text_and_in_json() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.as_str().parse::<Kind>().unwrap(), *kind);
+            assert_eq!(serde_json::to_string(kind).unwrap(), format!("{:?}", kind.as_str()));
+        }
+        for source in SourceKind::ALL {
+            assert_eq!(serde_json::to_string(source).unwrap(), format!("{:?}", source.as_str()));
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_is_answered_with_the_right_ones() {
+        let error = "diary".parse::<Kind>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown kind \"diary\": expected one of episode, fact, preference, procedure, rule"
+        );
+    }
+}

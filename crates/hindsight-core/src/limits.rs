@@ -1,0 +1,58 @@
+//! A limit for everything. Past one, a request is refused with the limit named; nothing grows without bound.
+
+/// Longest content, in characters.
+pub const CONTENT_CHARS_MAX: usize = 32_000;
+/// Longest summary, root cause, resolution or advice, in characters.
+pub const SUMMARY_CHARS_MAX: usize = 4_000;
+/// Longest single word of the model: tag, keyword, task type, tool, error code, entity, session or agent id, in characters.
+pub const WORD_CHARS_MAX: usize = 256;
+/// Longest attribute value of a claim, parameter text or result of an action, in characters.
+pub const VALUE_CHARS_MAX: usize = 4_000;
+/// Most tags of a memory; the same for keywords.
+pub const TAGS_MAX: usize = 64;
+/// Most entities of a memory; the same for claims.
+pub const ENTITIES_MAX: usize = 128;
+/// Most actions of an episode.
+pub const ACTIONS_MAX: usize = 256;
+/// Most turn references of a source, and most memories one memory derives from.
+pub const REFERENCES_MAX: usize = 256;
+/// Largest metadata, in bytes of its JSON.
+pub const METADATA_BYTES_MAX: usize = 64 * 1024;
+/// Deepest nesting of metadata and of an action's parameters.
+pub const JSON_DEPTH_MAX: usize = 16;
+/// Most components of a vector.
+pub const DIMENSION_MAX: usize = 4_096;
+/// Most vectors of a memory.
+pub const VECTORS_MAX: usize = 8;
+/// Longest name of an embedding model, in characters.
+pub const MODEL_CHARS_MAX: usize = 128;
+/// Longest name of a namespace, in characters.
+pub const NAMESPACE_CHARS_MAX: usize = 64;
+/// Longest request id, in ASCII characters.
+pub const REQUEST_ID_CHARS_MAX: usize = 64;
+/// Most memories of one batch.
+pub const BATCH_ITEMS_MAX: usize = 1_000;
+/// Largest message on the wire, in bytes, and largest HTTP body.
+pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest query of a recall, in characters.
+pub const QUERY_CHARS_MAX: usize = 8_000;
+/// Hits of a recall when the caller names no number.
+pub const TOP_K_DEFAULT: usize = 8;
+/// Most hits of a recall.
+pub const TOP_K_MAX: usize = 100;
+/// Page size of a list when the caller names none.
+pub const PAGE_SIZE_DEFAULT: usize = 50;
+/// Largest page; a larger wish is brought down to it.
+pub const PAGE_SIZE_MAX: usize = 1_000;
+/// Deepest nesting of a filter.
+pub const FILTER_DEPTH_MAX: usize = 16;
+/// Most nodes of a filter tree.
+pub const FILTER_NODES_MAX: usize = 256;
+/// Most words in one list of a filter.
+pub const FILTER_WORDS_MAX: usize = 1_000;
+/// Most memories one forget call takes by id.
+pub const FORGET_IDS_MAX: usize = 1_000;
+/// How many request ids a namespace remembers; the oldest is dropped first.
+pub const REQUEST_IDS_MAX: usize = 100_000;
+/// Most namespaces of one data directory.
+pub const NAMESPACES_MAX: usize = 100_000;

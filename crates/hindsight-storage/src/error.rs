@@ -1,0 +1,219 @@
+//! What can go wrong, each with the place and with what to do about it.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use hindsight_core::Lsn;
+
+use crate::{codec::CodecError, frame::FrameFault, segment::SegmentFault, store::Holder};
+
+/// An error of whoever is given the replayed batches.
+pub type ReplayError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A call of the operating system that failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("can't {op} {path}", path = path.display())]
+pub struct IoFailure {
+    /// What was tried, as a verb: `write`, `sync`.
+    pub op: &'static str,
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The answer of the system.
+    #[source]
+    pub source: Arc<io::Error>,
+}
+
+/// Why storage can't do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// Bytes that were durable once are not what was written. Nothing was changed; restore a backup.
+    #[error("{path} is damaged at byte {offset}: the frame of lsn {lsn} was durable (up to lsn {durable_lsn} was acknowledged) and can't be read; nothing was changed, restore a backup", path = path.display())]
+    Corrupt {
+        /// The log segment.
+        path: PathBuf,
+        /// Where the damage begins, in bytes from the start of the file.
+        offset: u64,
+        /// The first batch that can't be read.
+        lsn: Lsn,
+        /// The newest batch that is known to have been durable.
+        durable_lsn: Lsn,
+        /// What is wrong with the bytes.
+        #[source]
+        fault: FrameFault,
+    },
+    /// A log segment that does not belong where it is, or whose header is damaged. Nothing was changed.
+    #[error("{path} can't be the log segment that begins with lsn {lsn}; nothing was changed, restore a backup", path = path.display())]
+    CorruptSegment {
+        /// The log segment.
+        path: PathBuf,
+        /// The batch that is missing because of it.
+        lsn: Lsn,
+        /// What is wrong with it.
+        #[source]
+        fault: SegmentFault,
+    },
+    /// The log ends before a batch that is known to have been durable. Nothing was changed.
+    #[error("the log in {path} ends at lsn {last_lsn}, and lsn {durable_lsn} was durable: a segment is missing; nothing was changed, restore a backup", path = path.display())]
+    LogTooShort {
+        /// The folder of the log.
+        path: PathBuf,
+        /// The newest batch that was found.
+        last_lsn: Lsn,
+        /// The newest batch that is known to have been durable.
+        durable_lsn: Lsn,
+    },
+    /// A batch with a right checksum that does not decode.
+    #[error("the batch of lsn {lsn} can't be decoded")]
+    Undecodable {
+        /// Its number.
+        lsn: Lsn,
+        /// What is wrong with it.
+        #[source]
+        source: CodecError,
+    },
+    /// A batch that can't be encoded.
+    #[error("the batch can't be stored")]
+    Unencodable(#[source] CodecError),
+    /// The FORMAT file is there and can't be read as one.
+    #[error("{path} is damaged: expected {{\"format\": number, \"min_reader\": number, \"created_by\": text, \"store_id\": 16 hex digits}}", path = path.display())]
+    BadFormatFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: crate::store::FormatError,
+    },
+    /// The data directory was written by a newer version. Nothing was touched.
+    #[error("{path} has format {found} and this version reads up to {supported}: use a newer hindsight", path = path.display())]
+    FormatTooNew {
+        /// The FORMAT file.
+        path: PathBuf,
+        /// The oldest reader that the directory admits.
+        found: u32,
+        /// The newest format that this version reads.
+        supported: u32,
+    },
+    /// The directory has files in it and no FORMAT: it belongs to something else. Nothing was touched.
+    #[error("{path} is not a HindsightDB data directory (it has files and no FORMAT): name an empty or a new directory", path = path.display())]
+    Foreign {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process has the directory open.
+    #[error("{path} is in use by {}: stop it, or name another data directory", holder_text(*holder), path = path.display())]
+    Locked {
+        /// The LOCK file.
+        path: PathBuf,
+        /// Who has it, where the file says so.
+        holder: Option<Holder>,
+    },
+    /// The data directory is a file.
+    #[error("{path} is not a directory: name a directory", path = path.display())]
+    NotADirectory {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The data directory can't be made or written.
+    #[error("{path} can't be written: check its owner, its rights and whether its file system is read-only", path = path.display())]
+    NotWritable {
+        /// The directory or file.
+        path: PathBuf,
+        /// The answer of the system.
+        #[source]
+        source: Arc<io::Error>,
+    },
+    /// The system refused a call; what was stored before stays.
+    #[error(transparent)]
+    Io(#[from] IoFailure),
+    /// A write or sync of the log failed earlier. What is durable can't be known without a restart, so nothing
+    /// is written or acknowledged any more.
+    #[error("the log takes no more writes, because one failed: mend the disk and start again")]
+    Poisoned(#[source] IoFailure),
+    /// The log was closed.
+    #[error("the log is closed")]
+    Closed,
+    /// A batch larger than a frame may be. Send it in parts.
+    #[error("the batch has {bytes} bytes: at most {bytes_max}")]
+    TooLarge {
+        /// Bytes of the encoded batch.
+        bytes: usize,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The receiver of a replayed batch refused it.
+    #[error("replay stopped at lsn {lsn}")]
+    Replay {
+        /// The batch.
+        lsn: Lsn,
+        /// Why.
+        #[source]
+        source: ReplayError,
+    },
+}
+
+/// What a caller can do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StorageErrorKind {
+    /// Stored bytes are not what was written: restore a backup (exit code 65).
+    Corrupt,
+    /// The directory can't be made or written: mend its rights (exit code 73).
+    NotWritable,
+    /// The directory belongs to another process, a newer version or something else: name another one (exit code 78).
+    Refused,
+    /// A call of the system failed: look at the disk (exit code 74).
+    Io,
+    /// Writes are over until a restart.
+    Poisoned,
+    /// The log was closed.
+    Closed,
+    /// The caller's batch can't be stored as it is.
+    Unstorable,
+    /// The receiver of a replayed batch refused it.
+    Replay,
+}
+
+impl StorageError {
+    /// What a caller can do about it.
+    #[must_use]
+    pub fn kind(&self) -> StorageErrorKind {
+        match self {
+            StorageError::Undecodable { source, .. } if source.is_newer() => StorageErrorKind::Refused,
+            StorageError::Corrupt { .. }
+            | StorageError::CorruptSegment { .. }
+            | StorageError::LogTooShort { .. }
+            | StorageError::Undecodable { .. }
+            | StorageError::BadFormatFile { .. } => StorageErrorKind::Corrupt,
+            StorageError::NotADirectory { .. } | StorageError::NotWritable { .. } => StorageErrorKind::NotWritable,
+            StorageError::FormatTooNew { .. } | StorageError::Foreign { .. } | StorageError::Locked { .. } => {
+                StorageErrorKind::Refused
+            }
+            StorageError::Io(_) => StorageErrorKind::Io,
+            StorageError::Poisoned(_) => StorageErrorKind::Poisoned,
+            StorageError::Closed => StorageErrorKind::Closed,
+            StorageError::Unencodable(_) | StorageError::TooLarge { .. } => StorageErrorKind::Unstorable,
+            StorageError::Replay { .. } => StorageErrorKind::Replay,
+        }
+    }
+}
+
+/// Adds verb and path to an error of the system.
+pub(crate) trait At<T> {
+    /// As `map_err`, with the context that the system leaves out.
+    fn at(self, op: &'static str, path: &Path) -> Result<T, IoFailure>;
+}
+
+impl<T> At<T> for io::Result<T> {
+    fn at(self, op: &'static str, path: &Path) -> Result<T, IoFailure> {
+        self.map_err(|source| IoFailure { op, path: path.to_owned(), source: Arc::new(source) })
+    }
+}
+
+fn holder_text(holder: Option<Holder>) -> String {
+    match holder {
+        Some(holder) => format!("process {}", holder.pid),
+        None => "another process".to_owned(),
+    }
+}

@@ -1,0 +1,124 @@
+//! The seam between storage and the machine: files, folders, time and randomness.
+//!
+//! Everything above it goes through [`Io`], so that tests can run the same code on a disk that loses, tears
+//! or refuses writes. [`crate::RealIo`] is the machine; `testing::MemIo` is the disk that misbehaves.
+
+use std::{ffi::OsString, io, path::Path};
+
+/// How a file is opened. New files are readable by their owner only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenMode {
+    /// An existing file, to read.
+    Read,
+    /// An existing file, to read and write.
+    ReadWrite,
+    /// A file to read and write, made when it is missing.
+    CreateOrOpen,
+    /// A new empty file to read and write; an old one of that name loses its content.
+    CreateEmpty,
+}
+
+/// Files, folders, time and randomness. A change of a folder (create, rename, unlink) is durable only after
+/// [`Io::sync_dir`] of it, the bytes of a file only after a sync of the file.
+pub trait Io: Send + Sync + 'static {
+    /// An open file.
+    type File: IoFile;
+
+    /// Opens a file.
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Self::File>;
+    /// Gives a file another name, replacing what has that name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Takes a name away.
+    fn unlink(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a folder durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// The names in a folder, sorted.
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
+    /// Makes a folder and its missing parents, for their owner only, each durable in its parent.
+    fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Milliseconds since the Unix epoch. May step back; no order may come from it.
+    fn now_ms(&self) -> u64;
+    /// 64 random bits that a client of the database can't guess.
+    fn random(&self) -> io::Result<u64>;
+    /// Bytes that can still be written on the file system of `path`.
+    fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+}
+
+/// An open file, addressed by offset: there is no cursor that two users could share.
+pub trait IoFile: Send + Sync + 'static {
+    /// Writes at an offset; may write less than asked. Past the end the file grows, a gap reads as zeros.
+    fn pwrite(&self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
+    /// Reads at an offset; 0 at the end of the file.
+    fn pread(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize>;
+    /// Cuts or extends the file.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Makes content and length durable.
+    fn sync_data(&self) -> io::Result<()>;
+    /// Makes content, length and all other attributes durable.
+    fn sync_all(&self) -> io::Result<()>;
+    /// The length in bytes.
+    fn len(&self) -> io::Result<u64>;
+    /// Whether the file is empty.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+    /// Drops clean pages from the cache, so that the next read comes from the disk itself.
+    fn drop_cache(&self) -> io::Result<()>;
+    /// Takes the advisory lock of the file, which lasts until the file is closed; false when another has it.
+    fn try_lock(&self) -> io::Result<bool>;
+}
+
+/// Writes all of `bytes`. Short writes and interruptions are no errors: the rest is written again.
+pub(crate) fn write_all_at<F: IoFile>(file: &F, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.pwrite(offset, bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                offset += written as u64;
+                bytes = bytes.get(written..).unwrap_or_default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads until `bytes` is full or the file ends; returns how many bytes were read.
+pub(crate) fn read_full_at<F: IoFile>(file: &F, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.pread(offset + filled as u64, rest) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Reads a whole small file.
+///
+/// # Errors
+/// Besides those of the file: `FileTooLarge` past `len_max` bytes, so that a wrong file can't fill the memory.
+pub(crate) fn read_small<F: IoFile>(file: &F, len_max: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len_max + 1];
+    let read = read_full_at(file, 0, &mut bytes)?;
+    if read > len_max {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// Repeats a call that a signal interrupted. Only an interruption is repeated: a sync that *failed* must never
+/// be called again, because the kernel has marked the lost pages clean and would answer Ok.
+pub(crate) fn uninterrupted(mut call: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}

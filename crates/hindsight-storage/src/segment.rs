@@ -1,0 +1,244 @@
+//! One file of the log: its name, its header, how it comes into being.
+//! The bytes are described in `docs/disk-format.md`, section "Log segment".
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use hindsight_core::Lsn;
+
+use crate::{
+    error::{At, IoFailure},
+    io::{Io, IoFile, OpenMode, read_full_at, uninterrupted, write_all_at},
+    options::LogOptions,
+};
+
+/// Where the first frame begins. The header has a page of its own, so that no later write touches it.
+pub const FRAMES_START: u64 = 4096;
+/// The unit a disk writes whole or not at all. Each commit begins on such a border, so that tearing a new commit
+/// can't harm an older one.
+pub const SECTOR_BYTES: u64 = 512;
+/// Bytes of the header that carry fields; the rest of its page is zero.
+pub const SEGMENT_HEADER_BYTES: usize = 48;
+/// The version of segments that this code writes, and the newest that it reads.
+pub const SEGMENT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"HSsegmnt";
+const SUFFIX: &str = ".log";
+/// Ends the name of a file that is not finished yet.
+pub const TMP_SUFFIX: &str = ".tmp";
+const LSN_DIGITS: usize = 20;
+static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
+
+/// What stands at the beginning of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentHeader {
+    /// Which database it belongs to.
+    pub store_id: u64,
+    /// Goes into the checksum of every frame header of this segment.
+    pub salt: u64,
+    /// The first batch of the segment; also its file name.
+    pub first_lsn: Lsn,
+    /// The header checksum of the last frame of the segment before; 0 in the first.
+    pub prev_crc: u32,
+}
+
+/// Why a file is not the segment that belongs at its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SegmentFault {
+    /// The header is zero or the file ends inside it.
+    #[error("the header is missing")]
+    NoHeader,
+    /// The magic number or the checksum is wrong.
+    #[error("the header is damaged")]
+    BadHeader,
+    /// Written by a newer version.
+    #[error("version {found}: at most {SEGMENT_VERSION} can be read")]
+    Version {
+        /// The version that stands in the header.
+        found: u32,
+    },
+    /// The header belongs under another file name.
+    #[error("the header says that it begins with lsn {found}")]
+    Name {
+        /// The number that stands in the header.
+        found: Lsn,
+    },
+    /// A segment of another database.
+    #[error("it belongs to database {found:016x}, not to {expected:016x}")]
+    OtherStore {
+        /// This database.
+        expected: u64,
+        /// The one that stands in the header.
+        found: u64,
+    },
+    /// The segment does not continue the one before it.
+    #[error("the segment before it ends so that lsn {expected} must follow")]
+    Gap {
+        /// The number that has to follow.
+        expected: Lsn,
+    },
+    /// The segment follows another frame than the last one of the segment before it.
+    #[error("it follows another segment than the one before it")]
+    Chain,
+}
+
+impl SegmentHeader {
+    /// The bytes of the header.
+    #[must_use]
+    pub fn encode(&self) -> [u8; SEGMENT_HEADER_BYTES] {
+        let mut bytes = [0; SEGMENT_HEADER_BYTES];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        put(0, &MAGIC);
+        put(8, &SEGMENT_VERSION.to_le_bytes());
+        put(16, &self.store_id.to_le_bytes());
+        put(24, &self.salt.to_le_bytes());
+        put(32, &self.first_lsn.0.to_le_bytes());
+        put(40, &self.prev_crc.to_le_bytes());
+        let crc = header_crc(&bytes);
+        bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// Reads a header.
+    ///
+    /// # Errors
+    /// [`SegmentFault::NoHeader`], [`SegmentFault::BadHeader`] or [`SegmentFault::Version`].
+    pub fn decode(bytes: &[u8]) -> Result<SegmentHeader, SegmentFault> {
+        let head = bytes.first_chunk::<SEGMENT_HEADER_BYTES>().ok_or(SegmentFault::NoHeader)?;
+        if *head == [0; SEGMENT_HEADER_BYTES] {
+            return Err(SegmentFault::NoHeader);
+        }
+        if head[..8] != MAGIC || u32::from_le_bytes(field(head, 12)) != header_crc(head) {
+            return Err(SegmentFault::BadHeader);
+        }
+        match u32::from_le_bytes(field(head, 8)) {
+            SEGMENT_VERSION => {}
+            found => return Err(SegmentFault::Version { found }),
+        }
+        Ok(SegmentHeader {
+            store_id: u64::from_le_bytes(field(head, 16)),
+            salt: u64::from_le_bytes(field(head, 24)),
+            first_lsn: Lsn(u64::from_le_bytes(field(head, 32))),
+            prev_crc: u32::from_le_bytes(field(head, 40)),
+        })
+    }
+}
+
+fn header_crc(bytes: &[u8; SEGMENT_HEADER_BYTES]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..12]);
+    hasher.update(&bytes[16..]);
+    hasher.finalize()
+}
+
+fn field<const N: usize>(bytes: &[u8; SEGMENT_HEADER_BYTES], at: usize) -> [u8; N] {
+    let mut field = [0; N];
+    field.copy_from_slice(&bytes[at..at + N]);
+    field
+}
+
+/// The path of the segment that begins with `first_lsn`.
+#[must_use]
+pub fn segment_path(dir: &Path, first_lsn: Lsn) -> PathBuf {
+    dir.join(format!("{:0LSN_DIGITS$}{SUFFIX}", first_lsn.0))
+}
+
+/// The first LSN that a file name stands for; `None` for a file that is no segment.
+#[must_use]
+pub fn parse_segment_name(name: &OsStr) -> Option<Lsn> {
+    let digits = name.to_str()?.strip_suffix(SUFFIX)?;
+    let plain = digits.len() == LSN_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok().map(Lsn)).flatten()
+}
+
+/// Whether a file name is that of a segment that was never finished.
+#[must_use]
+pub fn is_unfinished_segment(name: &OsStr) -> bool {
+    name.to_str().and_then(|name| name.strip_suffix(TMP_SUFFIX)).is_some_and(|name| parse_segment_name(OsStr::new(name)).is_some())
+}
+
+/// Makes a segment: header and first zeros are durable before it gets its name, and the name before this returns.
+/// So a segment that has its name has its header, whatever happens.
+pub(crate) fn create<I: Io>(
+    io: &I,
+    dir: &Path,
+    header: &SegmentHeader,
+    options: &LogOptions,
+) -> Result<(I::File, u64), IoFailure> {
+    let path = segment_path(dir, header.first_lsn);
+    let mut tmp = path.clone().into_os_string();
+    tmp.push(TMP_SUFFIX);
+    let tmp = PathBuf::from(tmp);
+    let file = io.open(&tmp, OpenMode::CreateEmpty).at("create", &tmp)?;
+    write_all_at(&file, 0, &header.encode()).at("write", &tmp)?;
+    let allocated = FRAMES_START + options.preallocate_bytes;
+    fill_with_zeros(&file, SEGMENT_HEADER_BYTES as u64, allocated).at("write", &tmp)?;
+    uninterrupted(|| file.sync_all()).at("sync", &tmp)?;
+    io.rename(&tmp, &path).at("rename", &tmp)?;
+    // Without this a power cut could take the name, and with it every batch acknowledged from this file.
+    uninterrupted(|| io.sync_dir(dir)).at("sync", dir)?;
+    Ok((file, allocated))
+}
+
+/// Reads the header of an open segment file.
+pub(crate) fn read_header<F: IoFile>(file: &F) -> std::io::Result<Result<SegmentHeader, SegmentFault>> {
+    let mut bytes = [0; SEGMENT_HEADER_BYTES];
+    let read = read_full_at(file, 0, &mut bytes)?;
+    Ok(SegmentHeader::decode(bytes.get(..read).unwrap_or_default()))
+}
+
+/// Writes zeros over a range of a file.
+pub(crate) fn fill_with_zeros<F: IoFile>(file: &F, mut from: u64, to: u64) -> std::io::Result<()> {
+    while from < to {
+        let len = usize::try_from(to - from).unwrap_or(usize::MAX).min(ZEROS.len());
+        write_all_at(file, from, ZEROS.get(..len).unwrap_or_default())?;
+        from += len as u64;
+    }
+    Ok(())
+}
+
+/// The next border at or after `offset` where a commit may begin.
+pub(crate) const fn next_sector(offset: u64) -> u64 {
+    offset.next_multiple_of(SECTOR_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: SegmentHeader =
+        SegmentHeader { store_id: 0x1111_2222_3333_4444, salt: 0x0123_4567_89ab_cdef, first_lsn: Lsn(7), prev_crc: 0xdead_beef };
+
+    #[test]
+    fn golden_bytes() {
+        let hex = HEADER.encode().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let golden = include_str!("../tests/golden/segment.hex").split_whitespace().collect::<String>();
+        assert_eq!(hex, golden);
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        assert_eq!(SegmentHeader::decode(&HEADER.encode()), Ok(HEADER));
+        for bit in 0..SEGMENT_HEADER_BYTES * 8 {
+            let mut bytes = HEADER.encode();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(SegmentHeader::decode(&bytes), Err(SegmentFault::BadHeader), "bit {bit}");
+        }
+        assert_eq!(SegmentHeader::decode(&HEADER.encode()[..47]), Err(SegmentFault::NoHeader));
+        assert_eq!(SegmentHeader::decode(&[0; 4096]), Err(SegmentFault::NoHeader));
+    }
+
+    #[test]
+    fn names_and_what_only_looks_like_one() {
+        let path = segment_path(Path::new("log"), Lsn(42));
+        assert_eq!(path, Path::new("log/00000000000000000042.log"));
+        assert_eq!(parse_segment_name(path.file_name().unwrap()), Some(Lsn(42)));
+        for junk in ["42.log", "+0000000000000000042.log", "99999999999999999999.log", "00000000000000000042.log.tmp", "a.log", ""] {
+            assert_eq!(parse_segment_name(OsStr::new(junk)), None, "{junk}");
+        }
+        assert!(is_unfinished_segment(OsStr::new("00000000000000000042.log.tmp")));
+        assert!(!is_unfinished_segment(OsStr::new("notes.tmp")));
+    }
+}

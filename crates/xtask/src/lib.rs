@@ -1,0 +1,23 @@
+//! The project's own tools, run as `cargo xtask <command>`.
+//!
+//! What it does: writes the Rust code of the wire format ([`codegen`]), holds the house rules that no
+//! compiler knows ([`tidy`]), and runs what CI runs ([`ci`]). What it does not: it is no part of the
+//! database, and no crate of the house may import it.
+//!
+//! Reading order: [`tidy`] names the rules, one file each; [`codegen`] is short; [`ci`] only starts `.ci/run`.
+
+#![forbid(unsafe_code)]
+
+pub mod ci;
+pub mod codegen;
+pub mod tidy;
+
+use std::path::Path;
+
+/// The folder of the workspace: where the root `Cargo.toml` is.
+#[must_use]
+pub fn workspace_root() -> &'static Path {
+    let own_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // This crate lives in `crates/xtask`.
+    own_folder.ancestors().nth(2).unwrap_or(own_folder)
+}
