@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::DIMENSION_MAX;
+use crate::invalid::{Invalid, Violations};
+use crate::limits::{DIMENSION_MAX, MODEL_CHARS_MAX, VECTORS_MAX};
 
 /// A vector of unit length. Its components are finite by construction, so a dot product of two is their cosine.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,71 @@ pub struct NamedVector {
     pub role: VectorRole,
     /// The vector.
     pub embedding: Embedding,
+}
+
+/// Vectors as a caller sends them, before they are checked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawVectors {
+    /// The model that made them.
+    pub model: String,
+    /// The vectors, at most one a role.
+    pub vectors: Vec<RawVector>,
+}
+
+/// One vector as a caller sends it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawVector {
+    /// Which text it stands for; the content when absent.
+    #[serde(default = "content_role")]
+    pub role: VectorRole,
+    /// Its components; any length but zero.
+    pub values: Vec<f32>,
+}
+
+const fn content_role() -> VectorRole {
+    VectorRole::Content
+}
+
+impl RawVectors {
+    /// Checks the model's name and every vector; all must have one dimension and each role may occur once.
+    ///
+    /// # Errors
+    /// All violations, under `vectors[i]` and `embedding_model`.
+    pub fn check(&self) -> Result<Vec<NamedVector>, Invalid> {
+        let mut v = Violations::default();
+        let name = self.model.chars().count();
+        v.unless(!self.model.trim().is_empty(), "embedding_model", || {
+            "is missing: name the model that made the vectors".to_owned()
+        });
+        v.unless(name <= MODEL_CHARS_MAX, "embedding_model", || {
+            format!("has {name} characters: at most {MODEL_CHARS_MAX}")
+        });
+        v.unless(self.vectors.len() <= VECTORS_MAX, "vectors", || {
+            format!("has {} vectors: at most {VECTORS_MAX}", self.vectors.len())
+        });
+        let mut checked: Vec<NamedVector> = Vec::new();
+        for (index, raw) in self.vectors.iter().take(VECTORS_MAX).enumerate() {
+            let field = format!("vectors[{index}].values");
+            let Some(embedding) = v.take(&field, Embedding::new(&raw.values)) else { continue };
+            let dimension =
+                checked.first().map_or(embedding.dimension(), |first| first.embedding.dimension());
+            v.unless(embedding.dimension() == dimension, &field, || {
+                format!(
+                    "has {} numbers, and the vector before it {dimension}: expected one dimension",
+                    embedding.dimension()
+                )
+            });
+            v.unless(
+                checked.iter().all(|other| other.role != raw.role),
+                &format!("vectors[{index}].role"),
+                || "occurs twice: expected one vector a role".to_owned(),
+            );
+            checked.push(NamedVector { role: raw.role, embedding });
+        }
+        v.finish().map(|()| checked)
+    }
 }
 
 /// Numbers that can't be a vector.
@@ -118,5 +184,21 @@ mod tests {
             let unit = Embedding::new(&[3.0 * scale, 4.0 * scale]).unwrap();
             assert!((unit.as_slice()[0] - 0.6).abs() < 1e-6 && (unit.as_slice()[1] - 0.8).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn m6_vectors_of_a_memory_have_one_dimension_and_one_role_each() {
+        let vector = |role, values: &[f32]| RawVector { role, values: values.to_vec() };
+        let of = |vectors| RawVectors { model: "m".to_owned(), vectors };
+        let good =
+            of(vec![vector(VectorRole::Content, &[1.0, 0.0]), vector(VectorRole::Summary, &[0.0, 2.0])]);
+        assert_eq!(good.check().unwrap().len(), 2);
+        let bad = of(vec![
+            vector(VectorRole::Content, &[1.0, 0.0]),
+            vector(VectorRole::Content, &[f32::NAN]),
+            vector(VectorRole::Content, &[1.0]),
+        ]);
+        let fields: Vec<String> = bad.check().unwrap_err().violations.into_iter().map(|v| v.field).collect();
+        assert_eq!(fields, ["vectors[1].values", "vectors[2].values", "vectors[2].role"]);
     }
 }

@@ -40,7 +40,7 @@ mod words;
 
 pub use change::{Batch, Change, Lsn, Record, RequestKey};
 pub use draft::Draft;
-pub use embedding::{Embedding, NamedVector, VectorRole};
+pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Part, Recalled};
 pub use ids::MemoryId;
