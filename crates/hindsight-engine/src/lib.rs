@@ -1,1 +1,49 @@
-//! hindsight-engine
+//! The spine: the only crate that joins log, indexes and query.
+//!
+//! **The life of a write.** [`Engine::write`] checks the draft and its vectors (nothing is trusted, whoever calls),
+//! then takes the namespace's writer lock and decides everything there is to decide (id, time, version) into a
+//! [`Batch`](hindsight_core::Batch). The batch goes to the log, which gives it its position; `apply` puts it into
+//! memory at once, under the same lock, so that memory follows the order of the log. The answer is an [`Unsynced`]
+//! value: it can be looked at only after the log is synced up to that position. One sync serves all that wait.
+//!
+//! **The life of a recall.** [`Engine::recall`] reads under the namespace's read lock: a prefix of the log, never a
+//! gap. What it saw may be newer than the last sync, so its answer is an [`Unsynced`] value too: no reader is told
+//! what a crash could take back.
+//!
+//! **Opening.** [`Engine::open`] replays the log through the same `apply`. It decides nothing.
+//!
+//! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
+//! which were never synced answers no reads. The others go on.
+//!
+//! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
+//!
+//! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `update`, `forget`, `read`,
+//! `apply`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+#![forbid(unsafe_code)]
+
+mod apply;
+mod decide;
+mod engine;
+mod error;
+mod forget;
+mod namespaces;
+mod options;
+mod read;
+pub mod reply;
+pub mod request;
+mod requests;
+mod state;
+pub mod unsynced;
+mod update;
+mod view;
+mod write;
+
+pub use engine::{Engine, EngineOver};
+pub use error::{EngineError, ErrorKind};
+pub use options::{OpenReport, Options};
+pub use reply::{Affected, BatchWritten, Got, Model, NamespaceStats, NamespaceSummary, Page, Written};
+pub use request::{
+    BatchRequest, ForgetRequest, ForgetTarget, ListRequest, RestoreRequest, UpdateRequest, WriteItem,
+    WriteOptions,
+};
+pub use unsynced::Unsynced;

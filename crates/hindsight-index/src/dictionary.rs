@@ -42,7 +42,9 @@ impl Dictionary {
             *place = CompactString::from(word);
         }
         let words = &self.words;
-        self.numbers.insert_unique(hash(word), number, |other| words.get(*other as usize).map_or(0, |word| hash(word)));
+        self.numbers.insert_unique(hash(word), number, |other| {
+            words.get(*other as usize).map_or(0, |word| hash(word))
+        });
         number
     }
 
@@ -68,8 +70,12 @@ impl Dictionary {
 
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        let long: usize = self.words.iter().filter(|word| word.is_heap_allocated()).map(|word| word.capacity()).sum();
-        self.words.capacity() * size_of::<CompactString>() + self.numbers.allocation_size() + self.free.capacity() * 4 + long
+        let long: usize =
+            self.words.iter().filter(|word| word.is_heap_allocated()).map(|word| word.capacity()).sum();
+        self.words.capacity() * size_of::<CompactString>()
+            + self.numbers.allocation_size()
+            + self.free.capacity() * 4
+            + long
     }
 }
 

@@ -4,7 +4,10 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// The shelf has no slot left.
-    #[error("the namespace holds {} memories, as many as it can: forget or archive some first", crate::Ordinal::LIMIT)]
+    #[error(
+        "the namespace holds {} memories, as many as it can: forget or archive some first",
+        crate::Ordinal::LIMIT
+    )]
     Full,
     /// A vector does not have as many components as the namespace's others.
     #[error("the vector has {found} components: the vectors of this namespace have {expected}")]

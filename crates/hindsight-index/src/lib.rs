@@ -1,1 +1,42 @@
-//! hindsight-index
+//! Everything that is derived of one namespace's memories, in memory: which match a filter, which are nearest to a
+//! vector, which hold a query's words.
+//!
+//! A [`NamespaceIndex`] has two [`Shelf`]s, one for the active memories and one for the superseded, archived and
+//! quarantined ones. A shelf numbers its memories ([`Ordinal`]) and keeps, by that number, their hot facts ([`Hot`]), the
+//! sets behind every filter value, their words ([`LexicalIndex`]) and their vectors ([`VectorIndex`]). One function,
+//! [`NamespaceIndex::apply`], brings all of them to what a record says; live writes and replay both call it.
+//!
+//! A query narrows first: [`Shelf::select`] makes a [`Selection`] that equals `Filter::matches` exactly. Then it ranks
+//! inside: [`Shelf::vector_top`] and [`Shelf::keyword_top`] give the best of a selection, and the same scores can be asked
+//! of any single memory. Both are exact, and their order is total, so the same data gives the same answer, bit for bit.
+//!
+//! What it does not: no I/O, no clock, no randomness; no fusion of channels and no ranking (hindsight-query), no
+//! namespaces, locks or log (hindsight-engine). Nothing here is the truth: any of it can be dropped and built again.
+//!
+//! Reading order: `namespace`, `shelf`; then `ordinal`, `selection`, `hot`; then one index at a time: `bitmap`,
+//! `lexical`, `vector`.
+
+mod bitmap;
+mod dictionary;
+mod error;
+mod hot;
+mod lexical;
+mod namespace;
+mod ordinal;
+mod packed;
+mod selection;
+mod shelf;
+mod stats;
+mod top;
+mod vector;
+
+pub use error::IndexError;
+pub use hot::Hot;
+pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Token, each_text, tokenise};
+pub use namespace::{NamespaceIndex, Shelves};
+pub use ordinal::Ordinal;
+pub use selection::Selection;
+pub use shelf::{Neighbours, Shelf};
+pub use stats::{LexicalStats, NamespaceStats, ShelfStats};
+pub use top::Scored;
+pub use vector::{VectorIndex, VectorQuery};

@@ -32,7 +32,7 @@ impl Ordinal {
 
 /// The two-way map between the ids of a shelf's memories and their slots.
 #[derive(Debug, Default, Clone)]
-pub struct Ordinals {
+pub(crate) struct Ordinals {
     /// The id in each slot; what stands in a free slot has no meaning.
     ids: Vec<MemoryId>,
     /// Taken slots, found by the hash of their id. A table of slots alone costs a sixth of a map from id to slot.
@@ -47,27 +47,23 @@ fn hash(id: MemoryId) -> u64 {
 
 impl Ordinals {
     /// The slot of a memory, if the shelf holds it.
-    #[must_use]
-    pub fn of(&self, id: MemoryId) -> Option<Ordinal> {
+    pub(crate) fn of(&self, id: MemoryId) -> Option<Ordinal> {
         let slot = self.slots.find(hash(id), |slot| self.ids.get(*slot as usize) == Some(&id))?;
         Some(Ordinal(*slot))
     }
 
     /// The memory in a slot that is taken. For a slot that was never given out: the lowest id there is.
-    #[must_use]
-    pub fn id(&self, ordinal: Ordinal) -> MemoryId {
+    pub(crate) fn id(&self, ordinal: Ordinal) -> MemoryId {
         self.ids.get(ordinal.index()).copied().unwrap_or(MemoryId::from_u128(0))
     }
 
     /// How many memories the shelf holds.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether the shelf holds no memory.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
@@ -81,7 +77,10 @@ impl Ordinals {
         }
         let slot = match self.free.pop() {
             Some(slot) => slot,
-            None => u32::try_from(self.ids.len()).ok().filter(|next| *next < Ordinal::LIMIT).ok_or(IndexError::Full)?,
+            None => u32::try_from(self.ids.len())
+                .ok()
+                .filter(|next| *next < Ordinal::LIMIT)
+                .ok_or(IndexError::Full)?,
         };
         match self.ids.get_mut(slot as usize) {
             Some(place) => *place = id,

@@ -30,7 +30,11 @@ struct Entry {
 impl Ord for Entry {
     /// The worst entry is the greatest, so that the heap has it at hand when a better one comes.
     fn cmp(&self, other: &Self) -> Ordering {
-        other.score.total_cmp(&self.score).then(other.tie.cmp(&self.tie)).then(self.ordinal.cmp(&other.ordinal))
+        other
+            .score
+            .total_cmp(&self.score)
+            .then(other.tie.cmp(&self.tie))
+            .then(self.ordinal.cmp(&other.ordinal))
     }
 }
 
@@ -66,7 +70,11 @@ impl<'a> TopK<'a> {
         if self.k == 0 {
             return f32::INFINITY;
         }
-        if self.heap.len() < self.k { f32::NEG_INFINITY } else { self.heap.peek().map_or(f32::NEG_INFINITY, |worst| worst.score) }
+        if self.heap.len() < self.k {
+            f32::NEG_INFINITY
+        } else {
+            self.heap.peek().map_or(f32::NEG_INFINITY, |worst| worst.score)
+        }
     }
 
     /// Offers one. Each ordinal may be offered once.

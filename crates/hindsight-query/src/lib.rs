@@ -1,1 +1,23 @@
-//! hindsight-query
+//! From a question to ranked hits: plan, collect candidates, score each on every channel, rank, cut.
+//!
+//! What it does: everything of recall between "which memories are allowed" and "which of them come back, in which
+//! order, and why". What it does not: it holds no memory and no index. It reads through [`ReadView`], a trait it
+//! owns; the engine implements it over the indexes of one namespace at one log position. No clock: `now` comes in.
+//!
+//! Reading order: [`view`] (what a namespace must answer), [`plan`] (what will be done, and the tree that
+//! `explain` prints), [`candidates`] (the channels), [`rank`] (one scale, one score, one order), [`run`] (the
+//! whole, step by step).
+#![forbid(unsafe_code)]
+
+pub mod candidates;
+pub mod plan;
+pub mod rank;
+pub mod run;
+pub mod view;
+
+pub use plan::Plan;
+pub use run::recall;
+pub use view::{Allowed, Facts, ReadView};
+
+#[cfg(test)]
+mod testing;

@@ -8,7 +8,12 @@ use std::{
 
 use hindsight_core::Lsn;
 
-use crate::{codec::CodecError, frame::FrameFault, segment::SegmentFault, store::Holder};
+use crate::{
+    codec::CodecError,
+    frame::FrameFault,
+    segment::SegmentFault,
+    store::{FormatError, Holder},
+};
 
 /// An error of whoever is given the replayed batches.
 pub type ReplayError = Box<dyn std::error::Error + Send + Sync>;
@@ -30,7 +35,7 @@ pub struct IoFailure {
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// Bytes that were durable once are not what was written. Nothing was changed; restore a backup.
-    #[error("{path} is damaged at byte {offset}: the frame of lsn {lsn} was durable (up to lsn {durable_lsn} was acknowledged) and can't be read; nothing was changed, restore a backup", path = path.display())]
+    #[error("{path} is damaged at byte {offset}: lsn {lsn} belongs there and can't be read, and the log was durable up to lsn {durable_lsn}; nothing was changed, restore a backup", path = path.display())]
     Corrupt {
         /// The log segment.
         path: PathBuf,
@@ -84,7 +89,7 @@ pub enum StorageError {
         path: PathBuf,
         /// What is wrong with it.
         #[source]
-        source: crate::store::FormatError,
+        source: FormatError,
     },
     /// The data directory was written by a newer version. Nothing was touched.
     #[error("{path} has format {found} and this version reads up to {supported}: use a newer hindsight", path = path.display())]
@@ -181,6 +186,7 @@ impl StorageError {
     pub fn kind(&self) -> StorageErrorKind {
         match self {
             StorageError::Undecodable { source, .. } if source.is_newer() => StorageErrorKind::Refused,
+            StorageError::CorruptSegment { fault: SegmentFault::Version { .. }, .. } => StorageErrorKind::Refused,
             StorageError::Corrupt { .. }
             | StorageError::CorruptSegment { .. }
             | StorageError::LogTooShort { .. }

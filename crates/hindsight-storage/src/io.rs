@@ -44,6 +44,39 @@ pub trait Io: Send + Sync + 'static {
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
 }
 
+/// Shared by who needs its clock besides the storage that runs on it.
+impl<I: Io> Io for std::sync::Arc<I> {
+    type File = I::File;
+
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Self::File> {
+        I::open(self, path, mode)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        I::rename(self, from, to)
+    }
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        I::unlink(self, path)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        I::sync_dir(self, path)
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        I::list(self, path)
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        I::create_dir_all(self, path)
+    }
+    fn now_ms(&self) -> u64 {
+        I::now_ms(self)
+    }
+    fn random(&self) -> io::Result<u64> {
+        I::random(self)
+    }
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        I::free_bytes(self, path)
+    }
+}
+
 /// An open file, addressed by offset: there is no cursor that two users could share.
 pub trait IoFile: Send + Sync + 'static {
     /// Writes at an offset; may write less than asked. Past the end the file grows, a gap reads as zeros.

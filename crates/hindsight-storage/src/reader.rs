@@ -99,6 +99,23 @@ impl<'f, F: IoFile> FrameReader<'f, F> {
         })
     }
 
+    /// Whether anything was written from the reader's place on; leaves the reader there.
+    pub(crate) fn is_written_behind(&self) -> io::Result<bool> {
+        let mut at = self.offset();
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = read_full_at(self.file, at, &mut chunk)?;
+            let bytes = chunk.get(..read).unwrap_or_default();
+            if !is_zero(bytes) {
+                return Ok(true);
+            }
+            if read < CHUNK_BYTES {
+                return Ok(false);
+            }
+            at += read as u64;
+        }
+    }
+
     /// The next bytes, at most `want`, fewer at the end of the file. Allocates no more than the file has.
     fn peek(&mut self, want: usize) -> io::Result<&[u8]> {
         if self.buffer.len() - self.consumed < want {

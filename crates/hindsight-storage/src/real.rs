@@ -84,7 +84,7 @@ impl Io for RealIo {
     }
 
     fn random(&self) -> io::Result<u64> {
-        getrandom::u64().map_err(io::Error::other)
+        Ok(getrandom::u64()?)
     }
 
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {

@@ -1,37 +1,36 @@
 //! What happens after a crash: reads the log, decides what is torn and what is damaged, then mends.
 //!
 //! It writes nothing before everything was validated. Two things can be wrong with the bytes at the place of the next
-//! frame, and they look alike. A *torn tail* is a commit that never became durable: nobody was told it was, it is set
-//! aside and cut off. *Damage* is a batch that was durable once and can't be read: the log refuses to open, for going
-//! on would lose it silently. A power cut may keep a later page and lose an earlier one, so a sound frame behind a bad
-//! one proves nothing. What decides is the witness: every frame says which LSN was durable when it was built. If any
-//! frame behind the bad place says that the missing batch was, it is damage.
+//! frame, and they look alike. A *torn tail* is a commit that never became durable: nobody was told it was, so it is
+//! given up, and a copy of its bytes is kept. *Damage* is a batch that was durable once and can't be read: the log refuses to open, for
+//! going on would lose it silently. A power cut may keep a later page and lose an earlier one, so a sound frame behind
+//! a bad one proves nothing. What decides is the witness: every frame says which LSN was durable when it was built. If
+//! a frame behind the bad place says that the missing batch was, it is damage.
 //!
-//! Reading order: [`recover`], then `replay.rs` (reading and judging), `witness.rs` (the scan), `torn.rs` (mending).
+//! Reading order: [`recover`], then `replay.rs` (reading and judging), `witness.rs` (the scan), `torn.rs` (the copy).
 
 mod replay;
 mod torn;
 mod witness;
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use hindsight_core::Lsn;
 
 use crate::{
     error::{At, IoFailure, StorageError},
     frame::FrameFault,
-    io::{Io, IoFile, uninterrupted},
-    log::{LogPlace, Tail},
-    segment::{self, SegmentHeader, is_unfinished_segment, parse_segment_name, segment_path},
+    io::{Io, uninterrupted},
+    log::Tail,
+    segment::{FRAMES_START, LogEnd, LogPlace, is_unfinished_segment, parse_segment_name},
 };
+use replay::{Replay, Replayed};
 
-pub(crate) use replay::Sink;
+/// Takes the replayed payloads, in order.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(Lsn, &[u8]) -> Result<(), StorageError>;
 
 /// What recovery found and did.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// The newest batch of the log. It and all before it are durable.
     pub last_lsn: Lsn,
@@ -43,11 +42,11 @@ pub struct Recovered {
     pub bytes_read: u64,
     /// Whether the log was closed in order.
     pub clean_shutdown: bool,
-    /// The commit that was cut off, if there was one.
+    /// The commit that was given up, if there was one.
     pub torn: Option<TornTail>,
     /// Unfinished files that were removed.
     pub removed: Vec<PathBuf>,
-    /// How many files with names of no meaning here were ignored.
+    /// How many files were ignored because their names mean nothing here.
     pub ignored: usize,
 }
 
@@ -60,16 +59,16 @@ pub struct TornTail {
     pub path: PathBuf,
     /// Where the torn bytes began, in bytes from the start of the file.
     pub offset: u64,
-    /// How many bytes were cut off, up to the last that isn't zero.
+    /// How many bytes were given up, up to the last that isn't zero.
     pub bytes: u64,
-    /// Where a copy of them lies (its first 8 MiB).
+    /// Where a copy of them lies (the first 8 MiB).
     pub saved_to: PathBuf,
     /// What was wrong with the first of them.
     pub fault: FrameFault,
 }
 
-/// Reads the log of `place` and hands every batch above `checkpoint_lsn` to `sink`, in order. Everything up to
-/// `checkpoint_lsn` is known to be durable. Returns where the log goes on.
+/// Reads the log of `place` and hands every batch above `checkpoint_lsn` to `sink`. Everything up to
+/// `checkpoint_lsn` is known to have been durable. Returns where the log goes on.
 pub(crate) fn recover<I: Io>(
     io: &I,
     place: &LogPlace,
@@ -77,27 +76,69 @@ pub(crate) fn recover<I: Io>(
     sink: Sink<'_>,
 ) -> Result<(Tail<I::File>, Recovered), StorageError> {
     let listing = Listing::read(io, &place.dir)?;
-    let mut replay = replay::Replay::new(io, place, checkpoint_lsn, sink);
-    let read = replay.all(&listing.segments)?;
-    let mut report = replay.into_report();
+    let Replayed { mut report, segment, end, witnessed, empty } =
+        Replay::new(io, place, checkpoint_lsn, sink).run(&listing.segments)?;
     report.ignored = listing.ignored;
 
-    // From here on the disk is written; everything above is validated.
-    let tail = match read.tail {
-        Some((file, segment)) => {
-            if let Some(torn) = &segment.torn {
-                torn::save_aside(io, &place.dir, &file, torn)?;
-                torn::cut_off(&file, torn, segment.tail.end)?;
-            }
-            report.torn = segment.torn;
-            let allocated = file.len().at("measure", &segment.path)?;
-            Some(Tail { file, allocated, ..segment.tail.with_file_pending() })
-        }
-        None => None,
-    };
-    for path in read.empty.into_iter().chain(listing.unfinished) {
-        io.unlink(&path).at("remove", &path)?;
-        report.removed.push(path);
+    // From here on the disk is written: everything above is validated.
+    if let (Some(segment), Some(torn)) = (&segment, &report.torn) {
+        tracing::warn!(lsn = %torn.lsn, path = %torn.path.display(), offset = torn.offset, bytes = torn.bytes, saved_to = %torn.saved_to.display(), fault = %torn.fault, "gave up a commit that never became durable");
+        torn::save_aside(io, &place.dir, &segment.file, torn)?;
     }
-    todo!()
+    report.removed = empty.into_iter().chain(listing.unfinished).collect();
+    for path in &report.removed {
+        io.unlink(path).at("remove", path)?;
+    }
+    // A crash may have come between the naming of the last segment and the sync of its name.
+    uninterrupted(|| io.sync_dir(&place.dir)).at("sync", &place.dir)?;
+    let next_lsn = Lsn(report.last_lsn.0 + 1);
+    let (segment, end) = match segment {
+        Some(segment) if report.torn.is_none() => (segment, end),
+        // IMPORTANT: what is torn stays as it is, and the log goes on in a new segment that says where the old one
+        // ends. Cutting it off in place would rewrite a sector that holds sound frames; appending behind it would
+        // make the new frames unreadable.
+        segment => {
+            // A segment without a batch has the name of the new one, which takes its place.
+            let replaced = segment.filter(|segment| segment.header.first_lsn == next_lsn);
+            report.segments += usize::from(replaced.is_none());
+            let segment = place.create(io, next_lsn, replaced.map_or(end, |segment| segment.header.prev))?;
+            let end = LogEnd { offset: FRAMES_START, crc: segment.header.prev.crc };
+            (segment, end)
+        }
+    };
+    let tail = Tail { segment, end, last_lsn: report.last_lsn, witnessed, is_closed: report.clean_shutdown };
+    Ok((tail, report))
 }
+
+/// The files of a log folder.
+struct Listing {
+    /// First LSN and path of each segment, in order.
+    segments: Vec<(Lsn, PathBuf)>,
+    unfinished: Vec<PathBuf>,
+    ignored: usize,
+}
+
+impl Listing {
+    fn read<I: Io>(io: &I, dir: &Path) -> Result<Listing, IoFailure> {
+        let mut listing = Listing { segments: Vec::new(), unfinished: Vec::new(), ignored: 0 };
+        let mut first_ignored = None;
+        for name in io.list(dir).at("list", dir)? {
+            if let Some(first_lsn) = parse_segment_name(&name) {
+                listing.segments.push((first_lsn, dir.join(name)));
+            } else if is_unfinished_segment(&name) {
+                listing.unfinished.push(dir.join(name));
+            } else if !torn::is_saved_tail(&name) {
+                listing.ignored += 1;
+                first_ignored.get_or_insert(name);
+            }
+        }
+        listing.segments.sort_unstable();
+        if let Some(name) = first_ignored {
+            tracing::warn!(dir = %dir.display(), count = listing.ignored, first = ?name, "ignored files that are no part of the log");
+        }
+        Ok(listing)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,7 @@ pub const FRAMES_START: u64 = 4096;
 /// can't harm an older one.
 pub const SECTOR_BYTES: u64 = 512;
 /// Bytes of the header that carry fields; the rest of its page is zero.
-pub const SEGMENT_HEADER_BYTES: usize = 48;
+pub const SEGMENT_HEADER_BYTES: usize = 56;
 /// The version of segments that this code writes, and the newest that it reads.
 pub const SEGMENT_VERSION: u32 = 1;
 
@@ -31,6 +31,15 @@ pub const TMP_SUFFIX: &str = ".tmp";
 const LSN_DIGITS: usize = 20;
 static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
+/// Where a log ends: behind which byte of its last segment, and after which frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogEnd {
+    /// Where the last frame ends, in bytes from the start of the segment.
+    pub offset: u64,
+    /// The header checksum of that frame.
+    pub crc: u32,
+}
+
 /// What stands at the beginning of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentHeader {
@@ -40,8 +49,8 @@ pub struct SegmentHeader {
     pub salt: u64,
     /// The first batch of the segment; also its file name.
     pub first_lsn: Lsn,
-    /// The header checksum of the last frame of the segment before; 0 in the first.
-    pub prev_crc: u32,
+    /// Where the segment before it ends; zeros in the first. What lies there behind its end is a torn commit.
+    pub prev: LogEnd,
 }
 
 /// Why a file is not the segment that belongs at its place.
@@ -79,7 +88,7 @@ pub enum SegmentFault {
         /// The number that has to follow.
         expected: Lsn,
     },
-    /// The segment follows another frame than the last one of the segment before it.
+    /// The segment before it ends elsewhere, or with another frame, than this one says.
     #[error("it follows another segment than the one before it")]
     Chain,
 }
@@ -95,7 +104,8 @@ impl SegmentHeader {
         put(16, &self.store_id.to_le_bytes());
         put(24, &self.salt.to_le_bytes());
         put(32, &self.first_lsn.0.to_le_bytes());
-        put(40, &self.prev_crc.to_le_bytes());
+        put(40, &self.prev.offset.to_le_bytes());
+        put(48, &self.prev.crc.to_le_bytes());
         let crc = header_crc(&bytes);
         bytes[12..16].copy_from_slice(&crc.to_le_bytes());
         bytes
@@ -121,7 +131,7 @@ impl SegmentHeader {
             store_id: u64::from_le_bytes(field(head, 16)),
             salt: u64::from_le_bytes(field(head, 24)),
             first_lsn: Lsn(u64::from_le_bytes(field(head, 32))),
-            prev_crc: u32::from_le_bytes(field(head, 40)),
+            prev: LogEnd { offset: u64::from_le_bytes(field(head, 40)), crc: u32::from_le_bytes(field(head, 48)) },
         })
     }
 }
@@ -159,27 +169,44 @@ pub fn is_unfinished_segment(name: &OsStr) -> bool {
     name.to_str().and_then(|name| name.strip_suffix(TMP_SUFFIX)).is_some_and(|name| parse_segment_name(OsStr::new(name)).is_some())
 }
 
-/// Makes a segment: header and first zeros are durable before it gets its name, and the name before this returns.
-/// So a segment that has its name has its header, whatever happens.
-pub(crate) fn create<I: Io>(
-    io: &I,
-    dir: &Path,
-    header: &SegmentHeader,
-    options: &LogOptions,
-) -> Result<(I::File, u64), IoFailure> {
-    let path = segment_path(dir, header.first_lsn);
-    let mut tmp = path.clone().into_os_string();
-    tmp.push(TMP_SUFFIX);
-    let tmp = PathBuf::from(tmp);
-    let file = io.open(&tmp, OpenMode::CreateEmpty).at("create", &tmp)?;
-    write_all_at(&file, 0, &header.encode()).at("write", &tmp)?;
-    let allocated = FRAMES_START + options.preallocate_bytes;
-    fill_with_zeros(&file, SEGMENT_HEADER_BYTES as u64, allocated).at("write", &tmp)?;
-    uninterrupted(|| file.sync_all()).at("sync", &tmp)?;
-    io.rename(&tmp, &path).at("rename", &tmp)?;
-    // Without this a power cut could take the name, and with it every batch acknowledged from this file.
-    uninterrupted(|| io.sync_dir(dir)).at("sync", dir)?;
-    Ok((file, allocated))
+/// Where the segments of one log lie, and how they are made.
+#[derive(Debug, Clone)]
+pub(crate) struct LogPlace {
+    pub(crate) dir: PathBuf,
+    pub(crate) store_id: u64,
+    pub(crate) options: LogOptions,
+}
+
+/// An open segment.
+#[derive(Debug)]
+pub(crate) struct Segment<F> {
+    pub(crate) file: F,
+    pub(crate) path: PathBuf,
+    pub(crate) header: SegmentHeader,
+    /// How far the file reaches, in bytes from its start. What no frame covers is zero.
+    pub(crate) allocated: u64,
+}
+
+impl LogPlace {
+    /// Makes a segment: header and first zeros are durable before it gets its name, and the name before this
+    /// returns. So a segment that has its name has its header, whatever happens.
+    pub(crate) fn create<I: Io>(&self, io: &I, first_lsn: Lsn, prev: LogEnd) -> Result<Segment<I::File>, IoFailure> {
+        let path = segment_path(&self.dir, first_lsn);
+        let mut tmp = path.clone().into_os_string();
+        tmp.push(TMP_SUFFIX);
+        let tmp = PathBuf::from(tmp);
+        let salt = io.random().at("take random bits for", &tmp)?;
+        let header = SegmentHeader { store_id: self.store_id, salt, first_lsn, prev };
+        let file = io.open(&tmp, OpenMode::CreateEmpty).at("create", &tmp)?;
+        write_all_at(&file, 0, &header.encode()).at("write", &tmp)?;
+        let allocated = FRAMES_START + self.options.preallocate_bytes;
+        fill_with_zeros(&file, SEGMENT_HEADER_BYTES as u64, allocated).at("write", &tmp)?;
+        uninterrupted(|| file.sync_all()).at("sync", &tmp)?;
+        io.rename(&tmp, &path).at("rename", &tmp)?;
+        // Without this a power cut could take the name, and with it every batch acknowledged from this file.
+        uninterrupted(|| io.sync_dir(&self.dir)).at("sync", &self.dir)?;
+        Ok(Segment { file, path, header, allocated })
+    }
 }
 
 /// Reads the header of an open segment file.
@@ -208,8 +235,12 @@ pub(crate) const fn next_sector(offset: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const HEADER: SegmentHeader =
-        SegmentHeader { store_id: 0x1111_2222_3333_4444, salt: 0x0123_4567_89ab_cdef, first_lsn: Lsn(7), prev_crc: 0xdead_beef };
+    const HEADER: SegmentHeader = SegmentHeader {
+        store_id: 0x1111_2222_3333_4444,
+        salt: 0x0123_4567_89ab_cdef,
+        first_lsn: Lsn(7),
+        prev: LogEnd { offset: 0x1234, crc: 0xdead_beef },
+    };
 
     #[test]
     fn golden_bytes() {
@@ -226,7 +257,7 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(SegmentHeader::decode(&bytes), Err(SegmentFault::BadHeader), "bit {bit}");
         }
-        assert_eq!(SegmentHeader::decode(&HEADER.encode()[..47]), Err(SegmentFault::NoHeader));
+        assert_eq!(SegmentHeader::decode(&HEADER.encode()[..55]), Err(SegmentFault::NoHeader));
         assert_eq!(SegmentHeader::decode(&[0; 4096]), Err(SegmentFault::NoHeader));
     }
 

@@ -46,6 +46,7 @@ fn main() -> anyhow::Result<ExitCode> {
                     codegen::OUT_DIR
                 );
             }
+            eprintln!("codegen: {} stale files", stale.len());
             Ok(exit_code(stale.is_empty()))
         }
         Command::Tidy => {

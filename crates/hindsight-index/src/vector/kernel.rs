@@ -39,7 +39,8 @@ pub(crate) fn dot_quantised(row: &[i8], query: &[i16]) -> i32 {
             lanes[lane] += i32::from(row[lane]) * i32::from(query[lane]);
         }
     }
-    let rest: i32 = row_rest.iter().zip(query_rest).map(|(row, query)| i32::from(*row) * i32::from(*query)).sum();
+    let rest: i32 =
+        row_rest.iter().zip(query_rest).map(|(row, query)| i32::from(*row) * i32::from(*query)).sum();
     lanes.iter().sum::<i32>() + rest
 }
 

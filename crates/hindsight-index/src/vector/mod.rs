@@ -59,7 +59,13 @@ impl VectorIndex {
     }
 
     /// The best `k` memories of the selection by cosine, best first. Memories without a vector are not among them.
-    pub(crate) fn top(&self, selection: &Selection, query: &VectorQuery, k: usize, ties: Ties<'_>) -> Vec<Scored> {
+    pub(crate) fn top(
+        &self,
+        selection: &Selection,
+        query: &VectorQuery,
+        k: usize,
+        ties: Ties<'_>,
+    ) -> Vec<Scored> {
         scan::top(&self.rows, selection, query, k, ties)
     }
 

@@ -81,7 +81,10 @@ impl QuantisedQuery {
 
 /// A loss as an f32 that is not smaller than the f64.
 fn round_up(lost: f64) -> f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "at most a little over 1; rounded up on the next line")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most a little over 1; rounded up on the next line"
+    )]
     let near = lost as f32;
     near * 1.000_001
 }

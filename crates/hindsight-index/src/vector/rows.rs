@@ -107,7 +107,10 @@ impl Rows {
         self.scales.push(RowScale::default());
         self.full.resize(self.next.len() * self.dimension, 0.0);
         self.quick.resize(self.next.len() * self.dimension, 0);
-        #[expect(clippy::cast_possible_truncation, reason = "2^26 ordinals of at most 8 vectors stay below 2^32")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "2^26 ordinals of at most 8 vectors stay below 2^32"
+        )]
         let last = (self.next.len() - 1) as u32;
         last
     }
@@ -147,7 +150,8 @@ mod tests {
         rows.insert(Ordinal(3), [&[1.0, 0.0][..], &[0.0, 1.0]].into_iter());
         rows.insert(Ordinal(0), [&[0.6, 0.8][..]].into_iter());
         assert_eq!((rows.len(), rows.dimension()), (3, Some(2)));
-        let of = |rows: &Rows, slot| rows.of(Ordinal(slot)).map(|row| rows.full(row).to_vec()).collect::<Vec<_>>();
+        let of =
+            |rows: &Rows, slot| rows.of(Ordinal(slot)).map(|row| rows.full(row).to_vec()).collect::<Vec<_>>();
         assert_eq!(of(&rows, 3), [[1.0, 0.0], [0.0, 1.0]]);
         rows.remove(Ordinal(3));
         rows.remove(Ordinal(3));

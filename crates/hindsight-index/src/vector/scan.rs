@@ -31,7 +31,13 @@ pub(crate) fn score(rows: &Rows, ordinal: Ordinal, query: &VectorQuery) -> Optio
 }
 
 /// The best `k` memories of the selection, best first.
-pub(crate) fn top(rows: &Rows, selection: &Selection, query: &VectorQuery, k: usize, ties: Ties<'_>) -> Vec<Scored> {
+pub(crate) fn top(
+    rows: &Rows,
+    selection: &Selection,
+    query: &VectorQuery,
+    k: usize,
+    ties: Ties<'_>,
+) -> Vec<Scored> {
     if rows.dimension() != Some(query.full.len()) || k == 0 {
         return Vec::new();
     }

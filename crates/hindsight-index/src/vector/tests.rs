@@ -7,9 +7,10 @@ use super::*;
 
 /// Vectors whose components lie on a coarse grid, so that equal scores and duplicates are common.
 fn vectors(dimension: usize) -> impl Strategy<Value = Vec<Embedding>> {
-    let vector = proptest::collection::vec(-4_i8..=4, dimension).prop_filter_map("has a direction", |levels| {
-        Embedding::new(&levels.iter().map(|level| f32::from(*level)).collect::<Vec<_>>()).ok()
-    });
+    let vector = proptest::collection::vec(-4_i8..=4, dimension)
+        .prop_filter_map("has a direction", |levels| {
+            Embedding::new(&levels.iter().map(|level| f32::from(*level)).collect::<Vec<_>>()).ok()
+        });
     proptest::collection::vec(vector, 0..3)
 }
 
@@ -131,7 +132,13 @@ fn a_vector_of_another_dimension_is_refused_with_both_numbers() {
 fn how_alike_two_memories_are() {
     let mut index = VectorIndex::default();
     index.insert(Ordinal(0), [Embedding::new(&[3.0, 4.0]).unwrap()].iter());
-    index.insert(Ordinal(1), [Embedding::new(&[4.0, 3.0]).unwrap(), Embedding::new(&[3.0, 4.0]).unwrap()].iter());
-    assert!((index.similarity(Ordinal(0), Ordinal(1)).unwrap() - 0.96).abs() < 1e-6, "the first vectors count");
+    index.insert(
+        Ordinal(1),
+        [Embedding::new(&[4.0, 3.0]).unwrap(), Embedding::new(&[3.0, 4.0]).unwrap()].iter(),
+    );
+    assert!(
+        (index.similarity(Ordinal(0), Ordinal(1)).unwrap() - 0.96).abs() < 1e-6,
+        "the first vectors count"
+    );
     assert_eq!(index.similarity(Ordinal(0), Ordinal(2)), None);
 }

@@ -171,7 +171,9 @@ fn is_test_path(path: &str) -> bool {
     let folders = ["tests", "examples", "benches"];
     let inside = |path: &str| path.split('/').any(|part| folders.contains(&part));
     // The crate hindsight-bench lives in `benches/`, and its `src` is a program as any other.
-    path.ends_with("/tests.rs") || inside(path.strip_prefix("benches/").unwrap_or(path))
+    path.ends_with("/tests.rs")
+        || path.starts_with("fuzz/")
+        || inside(path.strip_prefix("benches/").unwrap_or(path))
 }
 
 fn is_test_attribute(text: &str) -> bool {

@@ -1,0 +1,65 @@
+//! The one way in which state changes: live writes and replay go through it alike. It decides nothing.
+
+use std::sync::Arc;
+
+use hindsight_core::{Batch, Change, Lsn, Record};
+
+use crate::error::EngineError;
+use crate::reply::Model;
+use crate::state::NamespaceState;
+
+/// Puts one batch into memory. A batch that is in there already is skipped, so replay may begin anywhere earlier.
+///
+/// # Errors
+/// [`EngineError::Unapplicable`] when the batch does not fit what came before it: then the log is not this
+/// database's, or a bug wrote it.
+pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Result<(), EngineError> {
+    if lsn <= state.applied {
+        return Ok(());
+    }
+    let ids = batch.changes.iter().map(Change::id).collect();
+    for change in batch.changes {
+        let record = match change {
+            Change::Put(record) => *record,
+            Change::SetState { id, state: next, version, at } => {
+                let old =
+                    state.record(id).ok_or(unapplicable(lsn, "the state of an unknown memory changes"))?;
+                let mut record = Record::clone(old);
+                record.memory.state = next;
+                record.memory.version = version;
+                record.memory.updated_at = at;
+                record
+            }
+        };
+        put(state, lsn, record)?;
+    }
+    if let Some(request) = batch.request {
+        state.requests.remember(request, ids, lsn);
+    }
+    state.applied = lsn;
+    state.last_at = state.last_at.max(Some(batch.at));
+    Ok(())
+}
+
+fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {
+    let id = record.memory.id;
+    let expected = state.record(id).map_or(1, |old| old.memory.version + 1);
+    if record.memory.version != expected {
+        return Err(unapplicable(lsn, "a version of a memory is missing"));
+    }
+    if let (None, Some(name), Some(first)) =
+        (&state.model, &record.memory.embedding_model, record.vectors.first())
+    {
+        state.model = Some(Model { name: name.clone(), dimension: first.embedding.dimension() });
+    }
+    state
+        .index
+        .apply(&record)
+        .map_err(|_| unapplicable(lsn, "a vector does not fit the namespace's dimension"))?;
+    state.records.insert(id, Arc::new(record));
+    Ok(())
+}
+
+fn unapplicable(lsn: Lsn, what: &'static str) -> EngineError {
+    EngineError::Unapplicable { lsn: lsn.0, what }
+}

@@ -1,0 +1,200 @@
+//! What can go wrong, and what a caller should do about it.
+
+use hindsight_core::{Invalid, MemoryId, Namespace};
+use hindsight_storage::{StorageError, StorageErrorKind};
+
+/// What a caller should do about an error. Fronts map this, and nothing else, to their codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The request is wrong: correct it.
+    Invalid,
+    /// It names something that isn't there.
+    NotFound,
+    /// It names something that is there already.
+    AlreadyExists,
+    /// The memory changed meanwhile: read it again.
+    Conflict,
+    /// The state of the database or namespace does not allow it; repeating won't help.
+    Precondition,
+    /// A limit is reached.
+    Exhausted,
+    /// Data on disk is damaged.
+    DataLoss,
+    /// Something failed that should not have.
+    Internal,
+}
+
+/// An error of the engine. Nothing of the request was done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// Fields of the request are wrong.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// No memory of the namespace has this id.
+    #[error("no memory {id} in namespace {namespace}")]
+    MemoryNotFound {
+        /// The namespace that was searched.
+        namespace: Namespace,
+        /// The id that was asked for.
+        id: MemoryId,
+    },
+    /// Nothing was ever written to this namespace.
+    #[error("no namespace {namespace}: it begins with the first memory written to it")]
+    NamespaceNotFound {
+        /// The namespace that was asked for.
+        namespace: Namespace,
+    },
+    /// The id that the caller chose is taken.
+    #[error("memory {id} exists already: update it, or leave the id out")]
+    MemoryExists {
+        /// The id.
+        id: MemoryId,
+    },
+    /// The caller has seen an older version.
+    #[error("memory {id} is at version {current}, not {given}: read it again before changing it")]
+    VersionMismatch {
+        /// The memory.
+        id: MemoryId,
+        /// The version that the caller gave.
+        given: u64,
+        /// The version it has.
+        current: u64,
+    },
+    /// The same request id came with another request.
+    #[error("request id {request_id:?} was used for another request: choose a new one")]
+    RequestIdReused {
+        /// The request id.
+        request_id: String,
+    },
+    /// The vectors were made by another model than the namespace's (W12).
+    #[error(
+        "the vectors were made by {given:?}, and namespace {namespace} holds vectors of {expected:?}: embed with that model"
+    )]
+    ModelMismatch {
+        /// The namespace.
+        namespace: Namespace,
+        /// The namespace's model.
+        expected: String,
+        /// The caller's model.
+        given: String,
+    },
+    /// The vectors have another dimension than the namespace's (W12).
+    #[error(
+        "a vector of {given_model:?} has {given} numbers, and those of namespace {namespace}, made by {expected_model:?}, have {expected}"
+    )]
+    DimensionMismatch {
+        /// The namespace.
+        namespace: Namespace,
+        /// The namespace's model.
+        expected_model: String,
+        /// The dimension of the namespace's vectors.
+        expected: usize,
+        /// The caller's model.
+        given_model: String,
+        /// The dimension of the caller's vector.
+        given: usize,
+    },
+    /// A forget by filter would take another number of memories than the caller expects.
+    #[error("the filter matches {found} memories, not {expected}: count again with validate_only")]
+    CountMismatch {
+        /// The number the caller expects.
+        expected: u32,
+        /// The number the filter matches now.
+        found: u32,
+    },
+    /// The memory is not in the state that the call needs.
+    #[error("memory {id} is {state}, not {needed}")]
+    WrongState {
+        /// The memory.
+        id: MemoryId,
+        /// The state it is in.
+        state: hindsight_core::State,
+        /// The state the call needs.
+        needed: hindsight_core::State,
+    },
+    /// A limit of the whole data directory is reached.
+    #[error("{what} is at its limit of {most}")]
+    LimitReached {
+        /// What is at its limit.
+        what: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// The log or the directory failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The system gave no random numbers for a new id.
+    #[error("the system gives no random numbers")]
+    NoRandomness(#[from] std::io::Error),
+    /// The log holds a change that can't be applied: the directory was written by something else, or a bug.
+    #[error("change at lsn {lsn} can't be applied: {what}")]
+    Unapplicable {
+        /// The position of the batch.
+        lsn: u64,
+        /// What does not fit.
+        what: &'static str,
+    },
+}
+
+impl EngineError {
+    /// What the caller should do.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            EngineError::Invalid(_)
+            | EngineError::ModelMismatch { .. }
+            | EngineError::DimensionMismatch { .. } => ErrorKind::Invalid,
+            EngineError::MemoryNotFound { .. } | EngineError::NamespaceNotFound { .. } => ErrorKind::NotFound,
+            EngineError::MemoryExists { .. } | EngineError::RequestIdReused { .. } => {
+                ErrorKind::AlreadyExists
+            }
+            EngineError::VersionMismatch { .. } | EngineError::CountMismatch { .. } => ErrorKind::Conflict,
+            EngineError::WrongState { .. } => ErrorKind::Precondition,
+            EngineError::LimitReached { .. } => ErrorKind::Exhausted,
+            EngineError::Unapplicable { .. } => ErrorKind::DataLoss,
+            EngineError::NoRandomness(_) => ErrorKind::Internal,
+            EngineError::Storage(error) => storage_kind(error),
+        }
+    }
+
+    /// The short word of the error, stable on the wire (`ErrorInfo.reason`).
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            EngineError::Invalid(_) => "FIELD_INVALID",
+            EngineError::MemoryNotFound { .. } => "MEMORY_NOT_FOUND",
+            EngineError::NamespaceNotFound { .. } => "NAMESPACE_NOT_FOUND",
+            EngineError::MemoryExists { .. } => "MEMORY_EXISTS",
+            EngineError::VersionMismatch { .. } => "VERSION_MISMATCH",
+            EngineError::RequestIdReused { .. } => "REQUEST_ID_REUSED",
+            EngineError::ModelMismatch { .. } => "MODEL_MISMATCH",
+            EngineError::DimensionMismatch { .. } => "DIMENSION_MISMATCH",
+            EngineError::CountMismatch { .. } => "COUNT_MISMATCH",
+            EngineError::WrongState { .. } => "WRONG_STATE",
+            EngineError::LimitReached { .. } => "LIMIT_REACHED",
+            EngineError::Unapplicable { .. } => "CHECKSUM_MISMATCH",
+            EngineError::NoRandomness(_) => "INTERNAL",
+            EngineError::Storage(error) => match error.kind() {
+                StorageErrorKind::Poisoned => "STORAGE_POISONED",
+                StorageErrorKind::Closed => "DRAINING",
+                StorageErrorKind::Refused | StorageErrorKind::NotWritable => "DATA_DIR_REFUSED",
+                StorageErrorKind::Unstorable => "BATCH_TOO_LARGE",
+                StorageErrorKind::Corrupt | StorageErrorKind::Replay => "CHECKSUM_MISMATCH",
+                StorageErrorKind::Io => "STORAGE_FAILED",
+            },
+        }
+    }
+}
+
+fn storage_kind(error: &StorageError) -> ErrorKind {
+    match error.kind() {
+        StorageErrorKind::Corrupt | StorageErrorKind::Replay => ErrorKind::DataLoss,
+        StorageErrorKind::Poisoned
+        | StorageErrorKind::Closed
+        | StorageErrorKind::Refused
+        | StorageErrorKind::NotWritable => ErrorKind::Precondition,
+        StorageErrorKind::Unstorable => ErrorKind::Exhausted,
+        StorageErrorKind::Io => ErrorKind::Internal,
+    }
+}

@@ -1,0 +1,187 @@
+//! Forgetting (soft) and bringing back (L3).
+
+use hindsight_core::limits::FORGET_IDS_MAX;
+use hindsight_core::{Batch, Change, Filter, Invalid, MemoryId, Namespace, State, Timestamp};
+use hindsight_storage::io::Io;
+
+use crate::decide::{next_time, now};
+use crate::engine::EngineOver;
+use crate::error::EngineError;
+use crate::namespaces::Cell;
+use crate::reply::Affected;
+use crate::request::{ForgetRequest, ForgetTarget, RestoreRequest};
+use crate::requests::{Seen, key};
+use crate::state::NamespaceState;
+use crate::unsynced::Unsynced;
+
+impl<I: Io> EngineOver<I> {
+    /// Takes memories out of recall. Those that are forgotten already do not count.
+    ///
+    /// # Errors
+    /// When an id is unknown, the filter is empty, the count is not the expected one, or the log fails.
+    pub fn forget(
+        &self,
+        namespace: &Namespace,
+        forget: ForgetRequest,
+    ) -> Result<Unsynced<Affected, I>, EngineError> {
+        let asked = match &forget.target {
+            ForgetTarget::Ids(ids) => (ids.as_slice(), None, None, forget.validate_only),
+            ForgetTarget::Matching { filter, expected_count } => {
+                (&[][..], Some(filter), *expected_count, forget.validate_only)
+            }
+        };
+        let request = key(forget.request_id.as_deref(), "forget", &asked)?;
+        check_target(&forget.target)?;
+        let Some(cell) = self.namespaces.get(namespace) else {
+            return self.forget_nowhere(namespace, &forget.target);
+        };
+        let _writer = cell.lock_writer();
+        let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
+        if let Some(seen) = seen {
+            return Ok(self.affected_before(&seen));
+        }
+        let (changes, at) = {
+            let state = cell.state.read();
+            let at = next_time(&*self.io, &state);
+            let ids = targets(&cell, &state, &forget.target, now(&*self.io))?;
+            (set_states(&state, &ids, State::Forgotten, at), at)
+        };
+        if forget.validate_only || changes.is_empty() {
+            let revision = cell.state.read().applied;
+            return Ok(self.unsynced(affected(&changes, revision), revision));
+        }
+        let mut done = affected(&changes, hindsight_core::Lsn(0));
+        done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
+        let revision = done.revision;
+        Ok(self.unsynced(done, revision))
+    }
+
+    /// Brings forgotten memories back, as they were.
+    ///
+    /// # Errors
+    /// When an id is unknown or its memory not forgotten, or the log fails.
+    pub fn restore(
+        &self,
+        namespace: &Namespace,
+        restore: RestoreRequest,
+    ) -> Result<Unsynced<Affected, I>, EngineError> {
+        let request = key(restore.request_id.as_deref(), "restore", &restore.ids)?;
+        check_ids(&restore.ids)?;
+        let first = restore.ids.first().copied().unwrap_or(MemoryId::from_u128(0));
+        let cell = self.existing(namespace, first)?;
+        let _writer = cell.lock_writer();
+        let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
+        if let Some(seen) = seen {
+            return Ok(self.affected_before(&seen));
+        }
+        let (changes, at) = {
+            let state = cell.state.read();
+            let at = next_time(&*self.io, &state);
+            let ids = known(&cell, &state, &restore.ids)?;
+            for id in &ids {
+                let found = state.record(*id).map_or(State::Active, |record| record.memory.state);
+                if found != State::Forgotten {
+                    return Err(EngineError::WrongState { id: *id, state: found, needed: State::Forgotten });
+                }
+            }
+            (set_states(&state, &ids, State::Active, at), at)
+        };
+        let mut done = affected(&changes, hindsight_core::Lsn(0));
+        done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
+        let revision = done.revision;
+        Ok(self.unsynced(done, revision))
+    }
+
+    fn affected_before(&self, seen: &Seen) -> Unsynced<Affected, I> {
+        let count = u32::try_from(seen.ids.len()).unwrap_or(u32::MAX);
+        let ids = seen.ids.iter().copied().take(FORGET_IDS_MAX).collect();
+        self.unsynced(Affected { count, ids, replayed: true, revision: seen.lsn }, seen.lsn)
+    }
+
+    /// A namespace that was never written to holds no memory: an id is unknown there, and a filter matches none.
+    fn forget_nowhere(
+        &self,
+        namespace: &Namespace,
+        target: &ForgetTarget,
+    ) -> Result<Unsynced<Affected, I>, EngineError> {
+        match target {
+            ForgetTarget::Ids(ids) => {
+                let id = ids.first().copied().unwrap_or(MemoryId::from_u128(0));
+                Err(EngineError::MemoryNotFound { namespace: namespace.clone(), id })
+            }
+            ForgetTarget::Matching { expected_count: Some(expected), .. } if *expected != 0 => {
+                Err(EngineError::CountMismatch { expected: *expected, found: 0 })
+            }
+            ForgetTarget::Matching { .. } => {
+                let revision = self.revision();
+                Ok(self.unsynced(Affected { count: 0, ids: Vec::new(), replayed: false, revision }, revision))
+            }
+        }
+    }
+}
+
+fn check_target(target: &ForgetTarget) -> Result<(), Invalid> {
+    match target {
+        ForgetTarget::Ids(ids) => check_ids(ids),
+        ForgetTarget::Matching { filter, .. } if *filter == Filter::default() => {
+            Err(Invalid::one("filter", "is empty and would match every memory: name ids, or a condition"))
+        }
+        ForgetTarget::Matching { filter, .. } => filter.check("filter"),
+    }
+}
+
+fn check_ids(ids: &[MemoryId]) -> Result<(), Invalid> {
+    if ids.is_empty() || ids.len() > FORGET_IDS_MAX {
+        return Err(Invalid::one("ids", format!("has {} ids: expected 1 to {FORGET_IDS_MAX}", ids.len())));
+    }
+    Ok(())
+}
+
+/// The distinct ids, each of a memory that is there.
+fn known(cell: &Cell, state: &NamespaceState, ids: &[MemoryId]) -> Result<Vec<MemoryId>, EngineError> {
+    let mut distinct = ids.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    match distinct.iter().find(|id| state.record(**id).is_none()) {
+        Some(id) => Err(EngineError::MemoryNotFound { namespace: cell.name.clone(), id: *id }),
+        None => Ok(distinct),
+    }
+}
+
+fn targets(
+    cell: &Cell,
+    state: &NamespaceState,
+    target: &ForgetTarget,
+    now: Timestamp,
+) -> Result<Vec<MemoryId>, EngineError> {
+    match target {
+        ForgetTarget::Ids(ids) => {
+            let mut ids = known(cell, state, ids)?;
+            ids.retain(|id| state.record(*id).is_some_and(|record| record.memory.state != State::Forgotten));
+            Ok(ids)
+        }
+        ForgetTarget::Matching { filter, expected_count } => {
+            let matching = state.present().filter(|record| filter.matches(&record.memory, now));
+            let ids: Vec<MemoryId> = matching.map(|record| record.memory.id).collect();
+            let found = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+            match expected_count {
+                Some(expected) if *expected != found => {
+                    Err(EngineError::CountMismatch { expected: *expected, found })
+                }
+                _ => Ok(ids),
+            }
+        }
+    }
+}
+
+fn set_states(state: &NamespaceState, ids: &[MemoryId], next: State, at: Timestamp) -> Vec<Change> {
+    let records = ids.iter().filter_map(|id| state.record(*id));
+    let change = |id, version| Change::SetState { id, state: next, version, at };
+    records.map(|record| change(record.memory.id, record.memory.version + 1)).collect()
+}
+
+fn affected(changes: &[Change], revision: hindsight_core::Lsn) -> Affected {
+    let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
+    let ids = changes.iter().map(Change::id).take(FORGET_IDS_MAX).collect();
+    Affected { count, ids, replayed: false, revision }
+}

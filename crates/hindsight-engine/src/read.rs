@@ -1,0 +1,148 @@
+//! Reading: one memory, a page of them, counts, and recall.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hindsight_core::limits::PAGE_SIZE_MAX;
+use hindsight_core::{Invalid, Memory, MemoryId, Namespace, Recall, Recalled, State};
+use hindsight_storage::io::Io;
+
+use crate::decide::{fits, now};
+use crate::engine::EngineOver;
+use crate::error::EngineError;
+use crate::namespaces::Cell;
+use crate::reply::{Got, NamespaceStats, Page};
+use crate::request::ListRequest;
+use crate::state::NamespaceState;
+use crate::unsynced::Unsynced;
+use crate::view::View;
+
+impl<I: Io> EngineOver<I> {
+    /// One memory, in whatever state it is; one that another agent keeps to itself is not there.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn get(
+        &self,
+        namespace: &Namespace,
+        id: MemoryId,
+        agent: Option<&str>,
+    ) -> Result<Unsynced<Got, I>, EngineError> {
+        let cell = self.existing(namespace, id)?;
+        let state = cell.state.read();
+        let record = state.record(id).filter(|record| record.memory.is_visible_to(agent));
+        let record = record.ok_or(EngineError::MemoryNotFound { namespace: namespace.clone(), id })?;
+        let got = Got { memory: record.memory.clone(), revision: state.applied };
+        Ok(self.unsynced(got, state.applied))
+    }
+
+    /// A page of memories in the order of their ids. Forgotten ones only where the filter names that state.
+    ///
+    /// # Errors
+    /// When the filter or the page size is wrong.
+    pub fn list(&self, namespace: &Namespace, list: &ListRequest) -> Result<Unsynced<Page, I>, EngineError> {
+        list.filter.check("filter")?;
+        if !(1..=PAGE_SIZE_MAX).contains(&list.page_size) {
+            let problem = format!("is {}: expected 1 to {PAGE_SIZE_MAX}", list.page_size);
+            return Err(Invalid::one("page_size", problem).into());
+        }
+        let Some(cell) = self.namespaces.get(namespace) else {
+            let revision = self.revision();
+            return Ok(self.unsynced(Page { memories: Vec::new(), more: false, revision }, revision));
+        };
+        let state = cell.state.read();
+        let page = page(&state, list, now(&*self.io));
+        Ok(self.unsynced(page, state.applied))
+    }
+
+    /// The few memories that matter now, each with the reason why. An unknown namespace recalls nothing.
+    ///
+    /// # Errors
+    /// When a field is wrong, or the vector is not of the namespace's model.
+    pub fn recall(
+        &self,
+        namespace: &Namespace,
+        recall: &Recall,
+    ) -> Result<Unsynced<Recalled, I>, EngineError> {
+        recall.check()?;
+        let empty = NamespaceState::default();
+        let cell = self.namespaces.get(namespace);
+        let guard = cell.as_ref().map(|cell| cell.state.read());
+        let state = guard.as_deref().unwrap_or(&empty);
+        if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {
+            let given = recall.embedding_model.as_deref().ok_or_else(|| {
+                Invalid::one("embedding_model", "is missing: name the model that made the vector")
+            })?;
+            fits(namespace, state.model.as_ref(), given, vector.dimension())?;
+        }
+        let recalled = hindsight_query::recall(&View::new(state, recall), recall, now(&*self.io))?;
+        let lsn = state.applied;
+        Ok(self.unsynced(recalled, lsn))
+    }
+
+    /// Counts what a namespace holds.
+    ///
+    /// # Errors
+    /// When nothing was ever written to it.
+    pub fn stats(&self, namespace: &Namespace) -> Result<Unsynced<NamespaceStats, I>, EngineError> {
+        let cell = self.namespaces.get(namespace);
+        let cell = cell.ok_or_else(|| EngineError::NamespaceNotFound { namespace: namespace.clone() })?;
+        let state = cell.state.read();
+        Ok(self.unsynced(count(&state), state.applied))
+    }
+
+    /// The namespace of a memory that must be there.
+    pub(crate) fn existing(&self, namespace: &Namespace, id: MemoryId) -> Result<Arc<Cell>, EngineError> {
+        let cell = self.namespaces.get(namespace);
+        cell.ok_or_else(|| EngineError::MemoryNotFound { namespace: namespace.clone(), id })
+    }
+}
+
+fn page(state: &NamespaceState, list: &ListRequest, now: hindsight_core::Timestamp) -> Page {
+    use std::ops::Bound;
+
+    let from = list.after.map_or(Bound::Unbounded, Bound::Excluded);
+    let asks_for_a_state = list.filter.names_a_state();
+    let wanted = |memory: &Memory| {
+        (asks_for_a_state || memory.state != State::Forgotten)
+            && memory.is_visible_to(list.agent_id.as_deref())
+            && list.filter.matches(memory, now)
+    };
+    let mut found = state.records.range((from, Bound::Unbounded)).map(|(_, record)| &record.memory);
+    let mut memories: Vec<Memory> = Vec::new();
+    let more = loop {
+        match found.next() {
+            None => break false,
+            Some(memory) if !wanted(memory) => {}
+            Some(_) if memories.len() == list.page_size => break true,
+            Some(memory) => memories.push(memory.clone()),
+        }
+    };
+    Page { memories, more, revision: state.applied }
+}
+
+fn count(state: &NamespaceState) -> NamespaceStats {
+    let mut by_state: BTreeMap<State, u64> = BTreeMap::new();
+    for record in state.records.values() {
+        *by_state.entry(record.memory.state).or_default() += 1;
+    }
+    let (mut by_kind, mut by_status) = (BTreeMap::new(), BTreeMap::new());
+    let mut stats =
+        NamespaceStats { model: state.model.clone(), revision: state.applied, ..NamespaceStats::default() };
+    for record in state.present() {
+        let memory = &record.memory;
+        *by_kind.entry(memory.kind).or_default() += 1;
+        if let Some(status) = memory.status {
+            *by_status.entry(status).or_default() += 1;
+        }
+        stats.embedded += u64::from(!record.vectors.is_empty());
+        stats.oldest_at =
+            Some(stats.oldest_at.map_or(memory.occurred_at, |oldest| oldest.min(memory.occurred_at)));
+        stats.newest_at = stats.newest_at.max(Some(memory.occurred_at));
+    }
+    stats.by_kind = by_kind.into_iter().map(|(kind, count)| (kind.as_str(), count)).collect();
+    stats.by_status = by_status.into_iter().map(|(status, count)| (status.as_str(), count)).collect();
+    stats.by_state = by_state.into_iter().map(|(state, count)| (state.as_str(), count)).collect();
+    stats.terms = u64::try_from(state.index.stats().active.lexical.terms).unwrap_or(u64::MAX);
+    stats
+}

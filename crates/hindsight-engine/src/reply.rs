@@ -1,0 +1,101 @@
+//! What the engine answers. Each answer comes as an [`crate::Unsynced`] value and can be read once the log is synced.
+
+use hindsight_core::{Lsn, Memory, MemoryId, Timestamp};
+
+use crate::EngineError;
+
+/// What became of a write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// The memory as it is stored (or would be, with `validate_only`).
+    pub memory: Memory,
+    /// The request id was seen before: nothing was done again, and this is the memory's present state.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub struct BatchWritten {
+    /// One result an item, in their order.
+    pub results: Vec<Result<MemoryId, EngineError>>,
+    /// The request id was seen before.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What became of a forget or a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Affected {
+    /// How many memories changed (or would).
+    pub count: u32,
+    /// Their ids, at most 1,000 of them, in order.
+    pub ids: Vec<MemoryId>,
+    /// The request id was seen before.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// One memory, read by id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Got {
+    /// The memory.
+    pub memory: Memory,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The memories, in the order of their ids.
+    pub memories: Vec<Memory>,
+    /// Whether more follow after the last of them.
+    pub more: bool,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+/// What a namespace holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamespaceStats {
+    /// Memories by kind, without the forgotten ones.
+    pub by_kind: Vec<(&'static str, u64)>,
+    /// Memories by outcome, without the forgotten ones.
+    pub by_status: Vec<(&'static str, u64)>,
+    /// Memories by state, all of them.
+    pub by_state: Vec<(&'static str, u64)>,
+    /// Memories with at least one vector, without the forgotten ones.
+    pub embedded: u64,
+    /// The model of the namespace's vectors, once it has one.
+    pub model: Option<Model>,
+    /// Distinct terms of the keyword index.
+    pub terms: u64,
+    /// When the oldest memory happened.
+    pub oldest_at: Option<Timestamp>,
+    /// When the newest memory happened.
+    pub newest_at: Option<Timestamp>,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+/// The model that made a namespace's vectors; fixed by the first of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// Its name.
+    pub name: String,
+    /// How many numbers its vectors have.
+    pub dimension: usize,
+}
+
+/// A namespace and how much it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceSummary {
+    /// Its name.
+    pub name: hindsight_core::Namespace,
+    /// Its memories, without the forgotten ones.
+    pub memories: u64,
+}

@@ -1,0 +1,94 @@
+//! What the engine is asked to do. These values are unchecked; the engine checks them, whoever calls.
+
+use hindsight_core::{Draft, Filter, MemoryId, Patch, RawVectors};
+
+/// One memory to write.
+#[derive(Debug, Clone, Default)]
+pub struct WriteItem {
+    /// The memory.
+    pub draft: Draft,
+    /// Its vectors, if it has any.
+    pub vectors: Option<RawVectors>,
+}
+
+/// How a write is carried out.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// Check and answer, but store nothing.
+    pub validate_only: bool,
+    /// The caller's own id of the request (W9).
+    pub request_id: Option<String>,
+}
+
+/// Many memories to write with one sync.
+#[derive(Debug, Clone, Default)]
+pub struct BatchRequest {
+    /// The memories, at most [`hindsight_core::limits::BATCH_ITEMS_MAX`].
+    pub items: Vec<WriteItem>,
+    /// Store nothing when any of them is bad; otherwise a bad one is refused by itself.
+    pub all_or_nothing: bool,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A change to a stored memory.
+#[derive(Debug, Clone)]
+pub struct UpdateRequest {
+    /// Which memory.
+    pub id: MemoryId,
+    /// What changes.
+    pub patch: Patch,
+    /// The version that the caller has seen; none takes whatever is there.
+    pub version: Option<u64>,
+    /// New vectors. When the text changes and there are none, the old vectors are dropped: they depict another text.
+    pub vectors: Option<RawVectors>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// Which memories to forget.
+#[derive(Debug, Clone)]
+pub enum ForgetTarget {
+    /// These; an unknown id refuses the call.
+    Ids(Vec<MemoryId>),
+    /// All that match, unless their number is another than the expected one.
+    Matching {
+        /// The condition; an empty one is refused, since it would match everything.
+        filter: Filter,
+        /// The number that a dry run gave.
+        expected_count: Option<u32>,
+    },
+}
+
+/// A soft delete.
+#[derive(Debug, Clone)]
+pub struct ForgetRequest {
+    /// Which memories.
+    pub target: ForgetTarget,
+    /// Count, and forget nothing.
+    pub validate_only: bool,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// Forgotten memories to bring back.
+#[derive(Debug, Clone)]
+pub struct RestoreRequest {
+    /// Which; each must be forgotten.
+    pub ids: Vec<MemoryId>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A page of memories, in the order of their ids.
+#[derive(Debug, Clone, Default)]
+pub struct ListRequest {
+    /// Which memories; forgotten ones only when it names that state.
+    pub filter: Filter,
+    /// How many at most, 1–[`hindsight_core::limits::PAGE_SIZE_MAX`].
+    pub page_size: usize,
+    /// The last id of the page before.
+    pub after: Option<MemoryId>,
+    /// The agent that asks.
+    pub agent_id: Option<String>,
+}

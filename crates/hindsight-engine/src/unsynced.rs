@@ -1,0 +1,53 @@
+//! Answers that may not be shown yet.
+
+use std::sync::Arc;
+
+use hindsight_core::Lsn;
+use hindsight_storage::Storage;
+use hindsight_storage::io::Io;
+
+use crate::error::EngineError;
+
+/// An answer that reflects the log up to a position which may not be durable yet. Its value can be had only by
+/// waiting for the sync, so that nobody acts on what a crash could take back (invariant 4).
+#[must_use = "the value is in here, and it is nobody's until the log is synced"]
+pub struct Unsynced<T, I: Io = hindsight_storage::RealIo> {
+    value: T,
+    lsn: Lsn,
+    storage: Arc<Storage<Arc<I>>>,
+}
+
+impl<T, I: Io> Unsynced<T, I> {
+    pub(crate) fn new(value: T, lsn: Lsn, storage: &Arc<Storage<Arc<I>>>) -> Self {
+        Unsynced { value, lsn, storage: Arc::clone(storage) }
+    }
+
+    /// The position that has to be synced.
+    pub fn lsn(&self) -> Lsn {
+        self.lsn
+    }
+
+    /// Waits for the sync on this thread.
+    ///
+    /// # Errors
+    /// When the log fails before it is synced that far: then nothing is known of the answer's durability.
+    pub fn wait(self) -> Result<T, EngineError> {
+        self.storage.wait_synced(self.lsn)?;
+        Ok(self.value)
+    }
+
+    /// Waits for the sync without holding a thread.
+    ///
+    /// # Errors
+    /// As [`Unsynced::wait`].
+    pub async fn synced(self) -> Result<T, EngineError> {
+        self.storage.synced(self.lsn).await?;
+        Ok(self.value)
+    }
+}
+
+impl<T, I: Io> std::fmt::Debug for Unsynced<T, I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unsynced").field("lsn", &self.lsn).finish_non_exhaustive()
+    }
+}

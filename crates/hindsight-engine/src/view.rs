@@ -1,0 +1,213 @@
+//! How recall reads a namespace: the indexes of its two shelves behind the query's own trait.
+
+use hindsight_core::scoring::bm25;
+use hindsight_core::{Embedding, Filter, Kind, Lsn, Memory, Recall, RuleState, State, Timestamp};
+use hindsight_index::{KeywordQuery, Ordinal, Selection, Shelf, Shelves, VectorQuery};
+use hindsight_query::{Allowed, Facts, ReadView};
+
+use crate::state::NamespaceState;
+
+/// A memory's place: on which shelf, in which slot. Active ones come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    inactive: bool,
+    ordinal: Ordinal,
+}
+
+/// An exact set of memories on both shelves; the inactive part is empty unless history or the archive was asked for.
+#[derive(Debug)]
+pub(crate) struct PlaceSet {
+    active: Selection,
+    inactive: Selection,
+}
+
+/// A namespace at one log position.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    state: &'a NamespaceState,
+    shelves: Shelves,
+}
+
+impl<'a> View<'a> {
+    /// The view that `recall` needs. The shelf of what is not active is not even looked at unless it is asked for.
+    pub(crate) fn new(state: &'a NamespaceState, recall: &Recall) -> View<'a> {
+        let both = recall.include_archived || recall.include_history;
+        View { state, shelves: if both { Shelves::Both } else { Shelves::Active } }
+    }
+
+    fn shelf(&self, place: Place) -> &Shelf {
+        if place.inactive { self.state.index.inactive() } else { self.state.index.active() }
+    }
+
+    /// Merges what both shelves found, best first; the shelves' own orders are exact, so the merged one is.
+    fn both<T>(
+        &self,
+        set: &PlaceSet,
+        limit: usize,
+        find: impl Fn(&Shelf, &Selection) -> Vec<T>,
+        better: impl Fn(&(Place, T), &(Place, T)) -> std::cmp::Ordering,
+        ordinal: impl Fn(&T) -> Ordinal,
+    ) -> Vec<(Place, T)> {
+        let place = |inactive, found: T| (Place { inactive, ordinal: ordinal(&found) }, found);
+        let active = find(self.state.index.active(), &set.active);
+        let mut found: Vec<(Place, T)> = active.into_iter().map(|one| place(false, one)).collect();
+        if self.shelves == Shelves::Both {
+            let inactive = find(self.state.index.inactive(), &set.inactive);
+            found.extend(inactive.into_iter().map(|one| place(true, one)));
+            found.sort_by(better);
+            found.truncate(limit);
+        }
+        found
+    }
+
+    fn newest_first(&self, places: Vec<(Place, Ordinal)>) -> Vec<Place> {
+        places.into_iter().map(|(place, _)| place).collect()
+    }
+
+    fn occurred(&self, place: Place) -> Option<Timestamp> {
+        Some(self.shelf(place).hot(place.ordinal)?.occurred_at)
+    }
+}
+
+/// What the conditions of a recall leave of one shelf.
+fn left_of(shelf: &Shelf, allowed: &Allowed<'_>) -> Selection {
+    let left = shelf.select(allowed.filter, allowed.now).and(&shelf.visible_to(allowed.agent));
+    if allowed.include_history { left } else { left.and(&shelf.current_at(allowed.now)) }
+}
+
+/// Rules count only while they are active (R13); the others are few.
+fn without_sleeping_rules(shelf: &Shelf, mut left: Selection, now: Timestamp) -> Selection {
+    let rules = shelf.select(&Filter { kinds: vec![Kind::Rule], ..Filter::default() }, now);
+    let sleeps = |ordinal| shelf.hot(ordinal).is_some_and(|hot| hot.rule_state != Some(RuleState::Active));
+    let sleeping: Selection = rules.iter().filter(|ordinal| sleeps(*ordinal)).collect();
+    if !sleeping.is_empty() {
+        left = left.minus(&sleeping);
+    }
+    left
+}
+
+fn scored(found: Vec<(Place, hindsight_index::Scored)>) -> Vec<(Place, f32)> {
+    found.into_iter().map(|(place, scored)| (place, scored.score)).collect()
+}
+
+impl ReadView for View<'_> {
+    type Id = Place;
+    type Set = PlaceSet;
+    type Terms = KeywordQuery;
+    /// Absent only when the vector is not of the namespace's dimension, which the engine has refused before.
+    type Vector = Option<VectorQuery>;
+
+    fn revision(&self) -> Lsn {
+        self.state.applied
+    }
+
+    fn allowed(&self, allowed: &Allowed<'_>) -> PlaceSet {
+        let (active, inactive) = (self.state.index.active(), self.state.index.inactive());
+        let mut left = left_of(active, allowed);
+        if !allowed.include_history {
+            left = without_sleeping_rules(active, left, allowed.now);
+        }
+        let inactive = match self.shelves {
+            Shelves::Active => Selection::default(),
+            Shelves::Both => {
+                let mut states = Vec::new();
+                states.extend(allowed.include_archived.then_some(State::Archived));
+                states.extend(allowed.include_history.then_some(State::Superseded));
+                let wanted = Filter { states, ..Filter::default() };
+                left_of(inactive, allowed).and(&inactive.select(&wanted, allowed.now))
+            }
+        };
+        PlaceSet { active: left, inactive }
+    }
+
+    fn count(&self, set: &PlaceSet) -> u64 {
+        u64::try_from(set.active.len() + set.inactive.len()).unwrap_or(u64::MAX)
+    }
+
+    fn prepare(&self, query: &Embedding) -> Option<VectorQuery> {
+        self.state.index.vector_query(query).ok()
+    }
+
+    fn vector_top(&self, set: &PlaceSet, query: &Option<VectorQuery>, limit: usize) -> Vec<(Place, f32)> {
+        let Some(query) = query else { return Vec::new() };
+        scored(self.both(
+            set,
+            limit,
+            |shelf, selection| shelf.vector_top(selection, query, limit),
+            |a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0)),
+            |found| found.ordinal,
+        ))
+    }
+
+    fn vector_score(&self, id: Place, query: &Option<VectorQuery>) -> Option<f32> {
+        self.shelf(id).vectors().score(id.ordinal, query.as_ref()?)
+    }
+
+    fn analyse(&self, text: &str) -> KeywordQuery {
+        self.state.index.keyword_query(text, self.shelves)
+    }
+
+    fn keyword_bound(&self, terms: &KeywordQuery) -> f64 {
+        bm25::upper_bound(terms.terms().iter().map(|term| term.idf).sum())
+    }
+
+    fn keyword_top(&self, set: &PlaceSet, terms: &KeywordQuery, limit: usize) -> Vec<(Place, f32)> {
+        scored(self.both(
+            set,
+            limit,
+            |shelf, selection| shelf.keyword_top(selection, terms, limit),
+            |a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0)),
+            |found| found.ordinal,
+        ))
+    }
+
+    fn keyword_score(&self, id: Place, terms: &KeywordQuery) -> f32 {
+        self.shelf(id).lexical().search(terms).score(id.ordinal).unwrap_or(0.0)
+    }
+
+    fn matched_terms(&self, id: Place, terms: &KeywordQuery) -> Vec<String> {
+        self.shelf(id).lexical().search(terms).matched_terms(id.ordinal)
+    }
+
+    fn happened_between(&self, set: &PlaceSet, from: Timestamp, to: Timestamp, limit: usize) -> Vec<Place> {
+        let inside = |shelf: &Shelf, selection: &Selection| {
+            shelf.newest(&shelf.occurred_between(Some(from), Some(to)).and(selection), limit)
+        };
+        let newer = |a: &(Place, Ordinal), b: &(Place, Ordinal)| {
+            self.occurred(b.0).cmp(&self.occurred(a.0)).then(a.0.cmp(&b.0))
+        };
+        self.newest_first(self.both(set, limit, inside, newer, |ordinal| *ordinal))
+    }
+
+    fn newest(&self, set: &PlaceSet, limit: usize) -> Vec<Place> {
+        let newer = |a: &(Place, Ordinal), b: &(Place, Ordinal)| {
+            self.occurred(b.0).cmp(&self.occurred(a.0)).then(a.0.cmp(&b.0))
+        };
+        let find = |shelf: &Shelf, selection: &Selection| shelf.newest(selection, limit);
+        self.newest_first(self.both(set, limit, find, newer, |ordinal| *ordinal))
+    }
+
+    fn facts(&self, id: Place) -> Facts {
+        let shelf = self.shelf(id);
+        // A handle that a selection or search of this very view named has its facts; the fallback is never seen.
+        let hot = shelf.hot(id.ordinal);
+        Facts {
+            id: shelf.id(id.ordinal),
+            kind: hot.map_or(Kind::Fact, |hot| hot.kind),
+            status: hot.and_then(|hot| hot.status),
+            source: hot.map_or(hindsight_core::SourceKind::External, |hot| hot.source_kind),
+            importance: hot.map_or(0.0, |hot| hot.importance),
+            confidence: hot.map_or(0.0, |hot| hot.confidence),
+            occurred_at: hot.map_or(Timestamp::MIN, |hot| hot.occurred_at),
+            useful_at: hot.map_or(Timestamp::MIN, |hot| hot.useful_at),
+            used_count: hot.map_or(0, |hot| hot.used_count),
+            access_count: hot.map_or(0, |hot| hot.access_count),
+            transient_failure: hot.is_some_and(|hot| hot.transient_failure),
+        }
+    }
+
+    fn memory(&self, id: Place) -> Option<Memory> {
+        let record = self.state.record(self.shelf(id).id(id.ordinal))?;
+        Some(record.memory.clone())
+    }
+}

@@ -1,0 +1,9 @@
+//! The engine as its callers see it: what is acknowledged stays, what is refused leaves nothing.
+
+mod concurrency;
+mod forget;
+mod recall;
+mod replay;
+mod support;
+mod update;
+mod write;

@@ -1,0 +1,142 @@
+//! The set of memories behind one value: a short list while it is short, a bitmap beyond.
+
+use roaring::RoaringBitmap;
+use smallvec::SmallVec;
+
+/// A set of this size and below is a list: most tags, sessions and hours have few members, and an empty bitmap costs more.
+const LIST_MAX: usize = 32;
+
+/// A set of slots.
+#[derive(Debug, Clone)]
+pub(crate) enum OrdinalSet {
+    /// Ascending.
+    List(SmallVec<[u32; 4]>),
+    /// More than [`LIST_MAX`], or a little less after removals.
+    Bitmap(RoaringBitmap),
+}
+
+impl Default for OrdinalSet {
+    fn default() -> Self {
+        OrdinalSet::List(SmallVec::new())
+    }
+}
+
+impl OrdinalSet {
+    /// Adds a slot.
+    pub(crate) fn insert(&mut self, slot: u32) {
+        match self {
+            OrdinalSet::Bitmap(bitmap) => {
+                bitmap.insert(slot);
+            }
+            OrdinalSet::List(list) => {
+                let Err(at) = list.binary_search(&slot) else { return };
+                list.insert(at, slot);
+                if list.len() > LIST_MAX {
+                    *self = OrdinalSet::Bitmap(list.iter().copied().collect());
+                }
+            }
+        }
+    }
+
+    /// Takes a slot out. A bitmap that has become half as small as a list may be becomes one.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        match self {
+            OrdinalSet::List(list) => {
+                if let Ok(at) = list.binary_search(&slot) {
+                    list.remove(at);
+                }
+            }
+            OrdinalSet::Bitmap(bitmap) => {
+                bitmap.remove(slot);
+                if bitmap.len() <= LIST_MAX as u64 / 2 {
+                    *self = OrdinalSet::List(bitmap.iter().collect());
+                }
+            }
+        }
+    }
+
+    /// Whether nobody is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            OrdinalSet::List(list) => list.is_empty(),
+            OrdinalSet::Bitmap(bitmap) => bitmap.is_empty(),
+        }
+    }
+
+    /// Whether a slot is in it.
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        match self {
+            OrdinalSet::List(list) => list.binary_search(&slot).is_ok(),
+            OrdinalSet::Bitmap(bitmap) => bitmap.contains(slot),
+        }
+    }
+
+    /// Its members, ascending.
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            OrdinalSet::List(list) => Box::new(list.iter().copied()),
+            OrdinalSet::Bitmap(bitmap) => Box::new(bitmap.iter()),
+        }
+    }
+
+    /// Adds its members to `all`.
+    pub(crate) fn add_to(&self, all: &mut RoaringBitmap) {
+        match self {
+            OrdinalSet::List(list) => all.extend(list.iter().copied()),
+            OrdinalSet::Bitmap(bitmap) => *all |= bitmap,
+        }
+    }
+
+    /// Estimated bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            OrdinalSet::List(list) => {
+                if list.spilled() {
+                    list.capacity() * size_of::<u32>()
+                } else {
+                    0
+                }
+            }
+            OrdinalSet::Bitmap(bitmap) => bitmap_bytes(bitmap),
+        }
+    }
+}
+
+/// Estimated bytes of a bitmap on the heap.
+pub(crate) fn bitmap_bytes(bitmap: &RoaringBitmap) -> usize {
+    let statistics = bitmap.statistics();
+    let containers = statistics.n_containers as usize * 48;
+    let values = statistics.n_bytes_array_containers
+        + statistics.n_bytes_run_containers
+        + statistics.n_bytes_bitset_containers;
+    containers + usize::try_from(values).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn a_set_is_a_set(steps in proptest::collection::vec((prop::bool::weighted(0.6), 0_u32..90), 0..300)) {
+            let (mut set, mut model) = (OrdinalSet::default(), BTreeSet::new());
+            for (put, slot) in steps {
+                if put {
+                    set.insert(slot);
+                    model.insert(slot);
+                } else {
+                    set.remove(slot);
+                    model.remove(&slot);
+                }
+            }
+            prop_assert_eq!(set.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(set.is_empty(), model.is_empty());
+            prop_assert!((0..90).all(|slot| set.contains(slot) == model.contains(&slot)));
+            let mut all: RoaringBitmap = [1_000].into_iter().collect();
+            set.add_to(&mut all);
+            prop_assert_eq!(all.len(), model.len() as u64 + 1);
+        }
+    }
+}

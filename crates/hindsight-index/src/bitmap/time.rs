@@ -1,0 +1,148 @@
+//! Memories by time: one set per hour, one per day, one per 32 days. A range is whole buckets, the largest that fit, and
+//! two ragged edges of less than an hour whose members are asked one by one.
+
+use std::collections::BTreeMap;
+
+use hindsight_core::time::HOUR_MS;
+use roaring::RoaringBitmap;
+
+use super::set::OrdinalSet;
+
+/// Widths of the buckets in milliseconds, widest first. Each is a multiple of the next.
+const WIDTHS: [i64; 3] = [32 * 24 * HOUR_MS, 24 * HOUR_MS, HOUR_MS];
+
+/// A column of times, in buckets.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct TimeBuckets {
+    levels: [BTreeMap<i64, OrdinalSet>; 3],
+}
+
+impl TimeBuckets {
+    /// Enters a memory at a time in milliseconds.
+    pub(crate) fn insert(&mut self, slot: u32, at_ms: i64) {
+        for (level, width) in self.levels.iter_mut().zip(WIDTHS) {
+            level.entry(at_ms.div_euclid(width)).or_default().insert(slot);
+        }
+    }
+
+    /// Takes a memory out that was entered at this time.
+    pub(crate) fn remove(&mut self, slot: u32, at_ms: i64) {
+        for (level, width) in self.levels.iter_mut().zip(WIDTHS) {
+            let bucket = at_ms.div_euclid(width);
+            if let Some(set) = level.get_mut(&bucket) {
+                set.remove(slot);
+                if set.is_empty() {
+                    level.remove(&bucket);
+                }
+            }
+        }
+    }
+
+    /// The memories from `from_ms` on and before `to_ms`. `time_of` tells the exact time of a member.
+    pub(crate) fn range(
+        &self,
+        from_ms: i64,
+        to_ms: i64,
+        time_of: &dyn Fn(u32) -> Option<i64>,
+    ) -> RoaringBitmap {
+        let mut found = RoaringBitmap::new();
+        self.cover(0, from_ms, to_ms, time_of, &mut found);
+        found
+    }
+
+    fn cover(
+        &self,
+        level: usize,
+        from: i64,
+        to: i64,
+        time_of: &dyn Fn(u32) -> Option<i64>,
+        found: &mut RoaringBitmap,
+    ) {
+        if from >= to {
+            return;
+        }
+        let (Some(buckets), Some(width)) = (self.levels.get(level), WIDTHS.get(level)) else {
+            return self.edge(from, to, time_of, found);
+        };
+        let first = from.div_euclid(*width) + i64::from(from.rem_euclid(*width) != 0);
+        let end = to.div_euclid(*width);
+        if first >= end {
+            return self.cover(level + 1, from, to, time_of, found);
+        }
+        buckets.range(first..end).for_each(|(_, set)| set.add_to(found));
+        self.cover(level + 1, from, first * width, time_of, found);
+        self.cover(level + 1, end * width, to, time_of, found);
+    }
+
+    /// A piece that holds no whole hour: at most two hours have a share in it.
+    fn edge(&self, from: i64, to: i64, time_of: &dyn Fn(u32) -> Option<i64>, found: &mut RoaringBitmap) {
+        let [.., hours] = &self.levels;
+        let inside = |slot: &u32| time_of(*slot).is_some_and(|at| from <= at && at < to);
+        for (_, set) in hours.range(from.div_euclid(HOUR_MS)..=(to - 1).div_euclid(HOUR_MS)) {
+            found.extend(set.iter().filter(inside));
+        }
+    }
+
+    /// Estimated bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        let sets = self.levels.iter().flat_map(BTreeMap::values);
+        sets.map(|set| size_of::<(i64, OrdinalSet)>() * 3 / 2 + set.bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hindsight_core::{Timestamp, time::DAY_MS};
+    use proptest::prelude::*;
+
+    /// Times around a few days, bucket borders among them, also before 1970.
+    fn times() -> impl Strategy<Value = i64> {
+        let offset = prop_oneof![
+            Just(0),
+            Just(-1),
+            Just(1),
+            -3 * HOUR_MS..3 * HOUR_MS,
+            Just(HOUR_MS),
+            -40 * DAY_MS..40 * DAY_MS
+        ];
+        (prop::sample::select(vec![-33 * DAY_MS, 0, 20_000 * DAY_MS, 20_000 * DAY_MS + 7 * HOUR_MS]), offset)
+            .prop_map(|(base, offset)| base + offset)
+    }
+
+    proptest! {
+        #[test]
+        fn a_range_is_a_comparison(
+            held in prop::collection::vec(times(), 0..80), from in times(), to in times(), gone in 0_usize..10,
+        ) {
+            let mut buckets = TimeBuckets::default();
+            for (slot, at) in held.iter().enumerate() {
+                buckets.insert(slot as u32, *at);
+            }
+            for (slot, at) in held.iter().enumerate().take(gone) {
+                buckets.remove(slot as u32, *at);
+            }
+            let found = buckets.range(from, to, &|slot| held.get(slot as usize).copied());
+            let expected = (gone..held.len()).filter(|slot| from <= held[*slot] && held[*slot] < to).map(|slot| slot as u32);
+            prop_assert_eq!(found.iter().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_was_taken_out() {
+        let mut buckets = TimeBuckets::default();
+        buckets.insert(3, 5 * HOUR_MS);
+        buckets.remove(3, 5 * HOUR_MS);
+        assert_eq!(buckets.bytes(), 0);
+    }
+
+    #[test]
+    fn the_ends_of_time_are_in_range() {
+        let mut buckets = TimeBuckets::default();
+        let ends = [Timestamp::MIN.as_ms(), Timestamp::MAX.as_ms()];
+        buckets.insert(0, ends[0]);
+        buckets.insert(1, ends[1]);
+        let found = buckets.range(i64::MIN, i64::MAX, &|slot| ends.get(slot as usize).copied());
+        assert_eq!(found.len(), 2);
+    }
+}

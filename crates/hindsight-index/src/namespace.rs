@@ -1,0 +1,115 @@
+//! Everything derived of one namespace, and the one way it changes.
+
+use hindsight_core::{Embedding, MemoryId, Record, State};
+
+use crate::{IndexError, KeywordQuery, NamespaceStats, Shelf, VectorQuery};
+
+/// The indexes of one namespace. Active memories stand on one shelf and nowhere else; superseded, archived and
+/// quarantined ones on another; forgotten ones on none. So a search of the active shelf can't return the others,
+/// whatever its filter says.
+#[derive(Debug, Default, Clone)]
+pub struct NamespaceIndex {
+    active: Shelf,
+    inactive: Shelf,
+}
+
+/// Which shelves a query is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shelves {
+    /// The active one: what recall sees by default.
+    #[default]
+    Active,
+    /// Both: history and the archive too.
+    Both,
+}
+
+impl NamespaceIndex {
+    /// Brings the indexes to what a record says: enters it, replaces what stood under its id, moves it to the shelf of its
+    /// state, or drops it when it is forgotten. Nothing of an earlier version is left in any list or statistic.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the record can't be held; nothing has changed then.
+    pub fn apply(&mut self, record: &Record) -> Result<(), IndexError> {
+        let id = record.memory.id;
+        let to_active = match record.memory.state {
+            State::Active => true,
+            State::Superseded | State::Archived | State::Quarantined => false,
+            State::Forgotten => {
+                self.remove(id);
+                return Ok(());
+            }
+        };
+        self.check_vectors(record)?;
+        let shelf = if to_active { &self.active } else { &self.inactive };
+        if shelf.ordinal(id).is_none() && !shelf.has_room() {
+            return Err(IndexError::Full);
+        }
+        self.remove(id);
+        if to_active { self.active.insert(record) } else { self.inactive.insert(record) }
+    }
+
+    /// Takes a memory out of every index and says whether it was in one.
+    pub fn remove(&mut self, id: MemoryId) -> bool {
+        let was_active = self.active.remove(id);
+        let was_inactive = self.inactive.remove(id);
+        was_active || was_inactive
+    }
+
+    fn check_vectors(&self, record: &Record) -> Result<(), IndexError> {
+        let mut expected = self.dimension();
+        for vector in &record.vectors {
+            let found = vector.embedding.dimension();
+            match expected {
+                Some(expected) if expected != found => return Err(IndexError::Dimension { expected, found }),
+                _ => expected = Some(found),
+            }
+        }
+        Ok(())
+    }
+
+    /// The shelf of the active memories.
+    #[must_use]
+    pub fn active(&self) -> &Shelf {
+        &self.active
+    }
+
+    /// The shelf of the superseded, archived and quarantined ones.
+    #[must_use]
+    pub fn inactive(&self) -> &Shelf {
+        &self.inactive
+    }
+
+    /// The dimension of the namespace's vectors, fixed by the first one.
+    #[must_use]
+    pub fn dimension(&self) -> Option<usize> {
+        self.active.vectors().dimension().or(self.inactive.vectors().dimension())
+    }
+
+    /// Prepares a vector to be searched for, on either shelf.
+    ///
+    /// # Errors
+    /// [`IndexError::Dimension`] when it does not fit the namespace's vectors.
+    pub fn vector_query(&self, embedding: &Embedding) -> Result<VectorQuery, IndexError> {
+        match self.dimension() {
+            Some(expected) if expected != embedding.dimension() => {
+                Err(IndexError::Dimension { expected, found: embedding.dimension() })
+            }
+            _ => Ok(VectorQuery::new(embedding)),
+        }
+    }
+
+    /// Analyses a text to be searched for on these shelves; words are weighed by their rarity on them together.
+    #[must_use]
+    pub fn keyword_query(&self, text: &str, shelves: Shelves) -> KeywordQuery {
+        match shelves {
+            Shelves::Active => KeywordQuery::new(text, &[self.active.lexical()]),
+            Shelves::Both => KeywordQuery::new(text, &[self.active.lexical(), self.inactive.lexical()]),
+        }
+    }
+
+    /// Counts and estimated bytes.
+    #[must_use]
+    pub fn stats(&self) -> NamespaceStats {
+        NamespaceStats { active: self.active.stats(), inactive: self.inactive.stats() }
+    }
+}

@@ -1,0 +1,218 @@
+//! A shelf: one complete set of indexes over one set of memories.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hindsight_core::{Embedding, Filter, MemoryId, Record, Scope, Timestamp};
+
+use crate::bitmap::{BitmapIndex, Field};
+use crate::hot::HotColumns;
+use crate::ordinal::Ordinals;
+use crate::{
+    Hot, IndexError, KeywordQuery, LexicalIndex, Ordinal, Scored, Selection, ShelfStats, VectorIndex,
+    VectorQuery, each_text,
+};
+
+/// The indexes over one set of memories of a namespace. Reads only; changes come through [`crate::NamespaceIndex`].
+#[derive(Debug, Default, Clone)]
+pub struct Shelf {
+    ordinals: Ordinals,
+    hot: HotColumns,
+    bitmaps: BitmapIndex,
+    lexical: LexicalIndex,
+    vectors: VectorIndex,
+}
+
+/// The memories next to one in its session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Neighbours {
+    /// The last one before it.
+    pub before: Option<Ordinal>,
+    /// The first one after it.
+    pub after: Option<Ordinal>,
+}
+
+/// Which memories: sets, exact.
+impl Shelf {
+    /// How many memories it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ordinals.len()
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ordinals.is_empty()
+    }
+
+    /// The slot of a memory, if it is here.
+    #[must_use]
+    pub fn ordinal(&self, id: MemoryId) -> Option<Ordinal> {
+        self.ordinals.of(id)
+    }
+
+    /// The memory in a slot that a selection or a search of this shelf named.
+    #[must_use]
+    pub fn id(&self, ordinal: Ordinal) -> MemoryId {
+        self.ordinals.id(ordinal)
+    }
+
+    /// What ranking needs to know of a memory.
+    #[must_use]
+    pub fn hot(&self, ordinal: Ordinal) -> Option<&Hot> {
+        self.hot.get(ordinal)
+    }
+
+    /// Every memory of the shelf.
+    #[must_use]
+    pub fn all(&self) -> Selection {
+        Selection(self.bitmaps.live().clone())
+    }
+
+    /// The memories that a filter matches at `now`: exactly those that [`Filter::matches`] says yes to.
+    #[must_use]
+    pub fn select(&self, filter: &Filter, now: Timestamp) -> Selection {
+        Selection(self.bitmaps.select(filter, now, &|slot| self.hot(Ordinal(slot))))
+    }
+
+    /// The memories that are true in the world and not expired at `now`.
+    #[must_use]
+    pub fn current_at(&self, now: Timestamp) -> Selection {
+        Selection(self.bitmaps.current_at(now, &|slot| self.hot(Ordinal(slot))))
+    }
+
+    /// The memories that an agent may see: the shared ones and its own (S1).
+    #[must_use]
+    pub fn visible_to(&self, agent: Option<&str>) -> Selection {
+        let mut visible = self.bitmaps.with(Field::Scope, Scope::Shared.as_str());
+        if let Some(agent) = agent {
+            visible |= self.bitmaps.with(Field::Agent, agent);
+        }
+        Selection(visible)
+    }
+
+    /// The memories that happened from `from` on and before `to`; an end that is absent is open.
+    #[must_use]
+    pub fn occurred_between(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Selection {
+        Selection(self.bitmaps.occurred_between(from, to, &|slot| self.hot(Ordinal(slot))))
+    }
+
+    /// The memories that the database learned from `from` on and before `to`; an end that is absent is open.
+    #[must_use]
+    pub fn created_between(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Selection {
+        Selection(self.bitmaps.created_between(from, to, &|slot| self.hot(Ordinal(slot))))
+    }
+
+    /// The memories of the same session right before and after this one, at most `within_ms` away.
+    /// Of memories with the same time the one with the lower id comes first.
+    #[must_use]
+    pub fn neighbours(&self, ordinal: Ordinal, within_ms: i64) -> Neighbours {
+        let Some(at) = self.hot(ordinal).map(|hot| hot.occurred_at) else { return Neighbours::default() };
+        let near = self
+            .occurred_between(Some(at.plus_ms(-within_ms)), Some(at.plus_ms(within_ms.saturating_add(1))));
+        let place = |ordinal: Ordinal| (self.hot(ordinal).map(|hot| hot.occurred_at), self.id(ordinal));
+        let here = place(ordinal);
+        let session = self.bitmaps.in_session_of(ordinal, &near.0);
+        let others = || session.iter().copied();
+        Neighbours {
+            before: others().filter(|other| place(*other) < here).max_by_key(|other| place(*other)),
+            after: others().filter(|other| place(*other) > here).min_by_key(|other| place(*other)),
+        }
+    }
+}
+
+/// Which of them first: searches. Ties go to the newer memory (the higher id).
+impl Shelf {
+    /// The best `k` of the selection by cosine, best first. A memory counts once, with the best of its vectors; memories
+    /// without a vector are not among them. Exact.
+    #[must_use]
+    pub fn vector_top(&self, selection: &Selection, query: &VectorQuery, k: usize) -> Vec<Scored> {
+        self.vectors.top(selection, query, k, &|ordinal| self.tie(ordinal))
+    }
+
+    /// The best `k` of the selection by BM25, best first. Memories that hold no term of the query are not among them.
+    #[must_use]
+    pub fn keyword_top(&self, selection: &Selection, query: &KeywordQuery, k: usize) -> Vec<Scored> {
+        self.lexical.search(query).top(selection, k, &|ordinal| self.tie(ordinal))
+    }
+
+    /// The `k` of the selection that happened last, newest first.
+    #[must_use]
+    pub fn newest(&self, selection: &Selection, k: usize) -> Vec<Ordinal> {
+        let mut newest = BinaryHeap::with_capacity(k.min(1_024) + 1);
+        for ordinal in selection.iter() {
+            let Some(hot) = self.hot(ordinal) else { continue };
+            newest.push(Reverse((hot.occurred_at, self.id(ordinal), ordinal)));
+            if newest.len() > k {
+                newest.pop();
+            }
+        }
+        newest.into_sorted_vec().into_iter().map(|Reverse((_, _, ordinal))| ordinal).collect()
+    }
+
+    /// The keyword index: bind a query with [`LexicalIndex::search`] to score memories one by one.
+    #[must_use]
+    pub fn lexical(&self) -> &LexicalIndex {
+        &self.lexical
+    }
+
+    /// The vector index: scores of single memories, how alike two are.
+    #[must_use]
+    pub fn vectors(&self) -> &VectorIndex {
+        &self.vectors
+    }
+
+    /// Counts and estimated bytes.
+    #[must_use]
+    pub fn stats(&self) -> ShelfStats {
+        ShelfStats {
+            memories: self.len(),
+            vectors: self.vectors.len(),
+            lexical: self.lexical.stats(),
+            values: self.bitmaps.values(),
+            ordinal_bytes: self.ordinals.bytes(),
+            hot_bytes: self.hot.bytes(),
+            bitmap_bytes: self.bitmaps.bytes(),
+            vector_bytes: self.vectors.bytes(),
+        }
+    }
+
+    fn tie(&self, ordinal: Ordinal) -> u128 {
+        self.id(ordinal).as_u128()
+    }
+}
+
+/// Changes.
+impl Shelf {
+    /// Enters a memory that is not here.
+    ///
+    /// # Errors
+    /// [`IndexError::Full`]; nothing has changed then.
+    pub(crate) fn insert(&mut self, record: &Record) -> Result<(), IndexError> {
+        let memory = &record.memory;
+        let ordinal = self.ordinals.take(memory.id)?;
+        let hot = Hot::of(memory);
+        self.bitmaps.insert(ordinal, memory, &hot);
+        self.hot.insert(ordinal, hot);
+        self.lexical.insert(ordinal, |take| each_text(memory, take));
+        self.vectors.insert(ordinal, record.vectors.iter().map(|vector| -> &Embedding { &vector.embedding }));
+        Ok(())
+    }
+
+    /// Takes a memory out of every index and says whether it was here.
+    pub(crate) fn remove(&mut self, id: MemoryId) -> bool {
+        let Some(ordinal) = self.ordinals.release(id) else { return false };
+        if let Some(hot) = self.hot.remove(ordinal) {
+            self.bitmaps.remove(ordinal, &hot);
+        }
+        self.lexical.remove(ordinal);
+        self.vectors.remove(ordinal);
+        true
+    }
+
+    /// Whether another memory fits.
+    pub(crate) fn has_room(&self) -> bool {
+        self.len() < Ordinal::LIMIT as usize
+    }
+}

@@ -1,0 +1,62 @@
+//! What an index holds and what it costs. Bytes are estimates of the heap, from capacities.
+
+/// Counts of a keyword index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LexicalStats {
+    /// Memories that have text.
+    pub docs: u32,
+    /// Distinct terms.
+    pub terms: usize,
+    /// Entries of all lists.
+    pub postings: u64,
+    /// Terms of all texts, repetitions included.
+    pub length_sum: u64,
+    /// Estimated bytes.
+    pub bytes: usize,
+}
+
+/// Counts of a shelf.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ShelfStats {
+    /// Memories.
+    pub memories: usize,
+    /// Vectors; a memory may have several, or none.
+    pub vectors: usize,
+    /// The keyword index.
+    pub lexical: LexicalStats,
+    /// Distinct values that bitmaps stand for.
+    pub values: usize,
+    /// Estimated bytes of the map between ids and ordinals.
+    pub ordinal_bytes: usize,
+    /// Estimated bytes of the hot columns.
+    pub hot_bytes: usize,
+    /// Estimated bytes of the bitmaps.
+    pub bitmap_bytes: usize,
+    /// Estimated bytes of the vectors.
+    pub vector_bytes: usize,
+}
+
+impl ShelfStats {
+    /// Estimated bytes of everything.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.ordinal_bytes + self.hot_bytes + self.bitmap_bytes + self.vector_bytes + self.lexical.bytes
+    }
+}
+
+/// Counts of a namespace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NamespaceStats {
+    /// The memories that recall sees.
+    pub active: ShelfStats,
+    /// Superseded, archived and quarantined ones.
+    pub inactive: ShelfStats,
+}
+
+impl NamespaceStats {
+    /// Estimated bytes of both shelves.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.active.bytes() + self.inactive.bytes()
+    }
+}

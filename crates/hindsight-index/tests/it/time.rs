@@ -1,0 +1,51 @@
+//! Memories by time: the newest, and what stands next to one in its session.
+
+use hindsight_core::Timestamp;
+use hindsight_index::{NamespaceIndex, Neighbours};
+
+use crate::support::*;
+
+const MINUTE_MS: i64 = 60_000;
+
+fn at(number: u128, minutes: i64, session: Option<&str>) -> hindsight_core::Record {
+    let mut record = fact(number, "turn");
+    record.memory.occurred_at = Timestamp::from_ms(NOON + minutes * MINUTE_MS);
+    record.memory.session_id = session.map(str::to_owned);
+    record
+}
+
+#[test]
+fn neighbours_share_the_session_and_are_near() {
+    let mut index = NamespaceIndex::default();
+    let turns = [(1, -58, "a"), (2, -1, "a"), (3, 0, "a"), (4, 0, "b"), (5, 3, "a"), (6, 3, "a"), (7, 20, "a")];
+    for (number, minutes, session) in turns {
+        index.apply(&at(number, minutes, Some(session))).unwrap();
+    }
+    index.apply(&at(8, 0, None)).unwrap();
+    let shelf = index.active();
+    let of = |number: u128, minutes: i64| {
+        let Neighbours { before, after } = shelf.neighbours(shelf.ordinal(id(number)).unwrap(), minutes * MINUTE_MS);
+        let number = |ordinal: Option<hindsight_index::Ordinal>| ordinal.map(|ordinal| shelf.id(ordinal).as_u128());
+        (number(before), number(after))
+    };
+    assert_eq!(of(3, 5), (Some(2), Some(5)));
+    assert_eq!(of(5, 5), (Some(3), Some(6)), "of the same minute the lower id comes first");
+    assert_eq!(of(2, 56), (None, Some(3)));
+    assert_eq!(of(2, 57), (Some(1), Some(3)), "the limit itself is near enough");
+    assert_eq!(of(4, 60), (None, None));
+    assert_eq!(of(8, 60), (None, None), "without a session nobody is next");
+}
+
+#[test]
+fn the_newest_come_first() {
+    let mut index = NamespaceIndex::default();
+    for (number, minutes) in [(1, 5), (2, 90), (3, 5), (4, -3), (5, 7)] {
+        index.apply(&at(number, minutes, None)).unwrap();
+    }
+    let shelf = index.active();
+    let newest = |k| shelf.newest(&shelf.all(), k).into_iter().map(|o| shelf.id(o).as_u128()).collect::<Vec<_>>();
+    assert_eq!(newest(4), [2, 5, 3, 1]);
+    assert_eq!(newest(0), Vec::<u128>::new());
+    let early = shelf.occurred_between(None, Some(Timestamp::from_ms(NOON + 6 * MINUTE_MS)));
+    assert_eq!(shelf.newest(&early, 9).len(), 3);
+}

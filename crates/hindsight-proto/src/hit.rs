@@ -1,0 +1,114 @@
+//! The answer to a recall.
+
+use hindsight_core::hit::NamedWindow;
+use hindsight_core::{Breakdown, Hit, Invalid, Lsn, Part, Recalled};
+
+use crate::{text, time, v1};
+
+impl From<Recalled> for v1::RecallResponse {
+    fn from(recalled: Recalled) -> v1::RecallResponse {
+        v1::RecallResponse {
+            hits: recalled.hits.into_iter().map(Into::into).collect(),
+            revision: recalled.revision.0,
+            allowed: recalled.allowed,
+            omitted: recalled.omitted,
+            window: recalled.window.map(|window| v1::NamedWindow {
+                words: window.words,
+                from: Some(time::to_wire(window.from)),
+                to: Some(time::to_wire(window.to)),
+            }),
+            plan: text::or_empty(recalled.plan),
+        }
+    }
+}
+
+impl TryFrom<v1::RecallResponse> for Recalled {
+    type Error = Invalid;
+
+    fn try_from(wire: v1::RecallResponse) -> Result<Recalled, Invalid> {
+        let hits = wire.hits.into_iter().enumerate();
+        let window = wire.window.map(|window| {
+            Ok(NamedWindow {
+                words: window.words,
+                from: time::required("window.from", window.from.as_ref())?,
+                to: time::required("window.to", window.to.as_ref())?,
+            })
+        });
+        Ok(Recalled {
+            hits: hits
+                .map(|(index, hit)| {
+                    Hit::try_from(hit).map_err(|invalid| invalid.under(&format!("hits[{index}].")))
+                })
+                .collect::<Result<_, Invalid>>()?,
+            revision: Lsn(wire.revision),
+            allowed: wire.allowed,
+            omitted: wire.omitted,
+            window: window.transpose()?,
+            plan: text::optional(wire.plan),
+        })
+    }
+}
+
+impl From<Hit> for v1::Hit {
+    fn from(hit: Hit) -> v1::Hit {
+        v1::Hit {
+            memory: Some(hit.memory.into()),
+            score: hit.score,
+            similarity: hit.similarity,
+            age_days: hit.age_days,
+            breakdown: Some(hit.breakdown.into()),
+        }
+    }
+}
+
+impl TryFrom<v1::Hit> for Hit {
+    type Error = Invalid;
+
+    fn try_from(wire: v1::Hit) -> Result<Hit, Invalid> {
+        let memory = wire.memory.ok_or_else(|| text::missing("memory"))?;
+        let breakdown = wire.breakdown.ok_or_else(|| text::missing("breakdown"))?;
+        Ok(Hit {
+            memory: memory.try_into().map_err(|invalid: Invalid| invalid.under("memory."))?,
+            score: wire.score,
+            similarity: wire.similarity,
+            age_days: wire.age_days,
+            breakdown: Breakdown {
+                parts: breakdown.parts.into_iter().map(Into::into).collect(),
+                confidence: breakdown.confidence,
+                source_weight: breakdown.source_weight,
+                transient: breakdown.transient,
+                unused: breakdown.unused,
+                // The wire says the product once, at the hit.
+                score: wire.score,
+                matched_terms: breakdown.matched_terms,
+            },
+        })
+    }
+}
+
+impl From<Breakdown> for v1::Breakdown {
+    fn from(breakdown: Breakdown) -> v1::Breakdown {
+        v1::Breakdown {
+            parts: breakdown.parts.into_iter().map(Into::into).collect(),
+            confidence: breakdown.confidence,
+            source_weight: breakdown.source_weight,
+            transient: breakdown.transient,
+            unused: breakdown.unused,
+            matched_terms: breakdown.matched_terms,
+        }
+    }
+}
+
+impl From<Part> for v1::Part {
+    fn from(part: Part) -> v1::Part {
+        let Part { name, raw, normalized, weight, contribution } = part;
+        v1::Part { name, raw, normalized, weight, contribution }
+    }
+}
+
+impl From<v1::Part> for Part {
+    fn from(wire: v1::Part) -> Part {
+        let v1::Part { name, raw, normalized, weight, contribution } = wire;
+        Part { name, raw, normalized, weight, contribution }
+    }
+}

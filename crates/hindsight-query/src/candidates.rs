@@ -1,0 +1,92 @@
+//! The channels side by side: each brings its best, and every candidate is then scored on every channel.
+
+use std::collections::BTreeSet;
+
+use crate::plan::{Channel, Plan, window_score};
+use crate::view::{Facts, ReadView};
+
+/// One candidate, scored on every channel of the plan.
+#[derive(Debug, Clone)]
+pub struct Candidate<Id> {
+    /// The handle on the memory.
+    pub id: Id,
+    /// What ranking needs of it.
+    pub facts: Facts,
+    /// What each channel of the plan measured, in the plan's order; absent when a channel does not know it.
+    pub raw: Vec<Option<f64>>,
+    /// How alike it is to the query in itself, 0–1.
+    pub similarity: f64,
+}
+
+/// What the channels look for.
+pub struct Question<V: ReadView> {
+    /// Its vector, prepared.
+    pub vector: Option<V::Vector>,
+    /// Its text, analysed, without the time words.
+    pub terms: V::Terms,
+    /// The most that any text could score for the terms.
+    pub bound: f64,
+}
+
+/// Collects candidates in the order of their handles, so that the result does not depend on which channel was first.
+pub fn collect<V: ReadView>(
+    view: &V,
+    set: &V::Set,
+    plan: &mut Plan,
+    question: &Question<V>,
+) -> Vec<Candidate<V::Id>> {
+    let mut ids = BTreeSet::new();
+    for channel in &plan.channels {
+        let found = bring(view, set, plan, channel, question);
+        plan.found.push(found.len());
+        ids.extend(found);
+    }
+    plan.candidates = ids.len();
+    ids.into_iter().map(|id| score(view, plan, question, id)).collect()
+}
+
+fn bring<V: ReadView>(
+    view: &V,
+    set: &V::Set,
+    plan: &Plan,
+    channel: &Channel,
+    question: &Question<V>,
+) -> Vec<V::Id> {
+    let limit = channel.limit();
+    let ids = |found: Vec<(V::Id, f32)>| found.into_iter().map(|(id, _)| id).collect();
+    match (channel, &question.vector, &plan.window) {
+        (Channel::Vector { .. }, Some(vector), _) => ids(view.vector_top(set, vector, limit)),
+        (Channel::Keyword { .. }, _, _) => ids(view.keyword_top(set, &question.terms, limit)),
+        (Channel::Window { .. }, _, Some(window)) => {
+            view.happened_between(set, window.from, window.to, limit)
+        }
+        (Channel::Newest { .. }, _, _) => view.newest(set, limit),
+        (Channel::Vector { .. } | Channel::Window { .. }, _, _) => Vec::new(),
+    }
+}
+
+fn score<V: ReadView>(view: &V, plan: &Plan, question: &Question<V>, id: V::Id) -> Candidate<V::Id> {
+    let facts = view.facts(id);
+    let mut similarity: f64 = 0.0;
+    let raw = plan
+        .channels
+        .iter()
+        .map(|channel| match (channel, &question.vector, &plan.window) {
+            (Channel::Vector { .. }, Some(vector), _) => {
+                let cosine = view.vector_score(id, vector).map(f64::from);
+                similarity = similarity.max(cosine.unwrap_or(0.0));
+                cosine
+            }
+            (Channel::Keyword { .. }, _, _) => {
+                let bm25 = f64::from(view.keyword_score(id, &question.terms));
+                similarity = similarity.max(if question.bound > 0.0 { bm25 / question.bound } else { 0.0 });
+                Some(bm25)
+            }
+            (Channel::Window { .. }, _, Some(window)) => {
+                Some(window_score(window, facts.occurred_at.as_ms()))
+            }
+            (Channel::Vector { .. } | Channel::Window { .. } | Channel::Newest { .. }, _, _) => None,
+        })
+        .collect();
+    Candidate { id, facts, raw, similarity: similarity.clamp(0.0, 1.0) }
+}

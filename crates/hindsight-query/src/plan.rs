@@ -1,0 +1,181 @@
+//! What a recall will do: which channels run, over how many memories, and how it prints.
+
+use std::fmt::{self, Display};
+
+use hindsight_core::scoring::fusion;
+use hindsight_core::timewords::Window;
+use hindsight_core::{Fusion, Mode, Recall};
+
+/// Candidates that the vector channel brings, at least.
+pub const VECTOR_CANDIDATES: usize = 20;
+/// Candidates that the keyword channel brings, at least.
+pub const KEYWORD_CANDIDATES: usize = 20;
+/// Candidates that the time window brings.
+pub const WINDOW_CANDIDATES: usize = 10;
+/// Candidates of a recall without a query: the newest.
+pub const NEWEST_CANDIDATES: usize = 200;
+
+/// A channel that looks for candidates, with its weight in relevance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Channel {
+    /// Nearest vectors.
+    Vector {
+        /// Its weight.
+        weight: f64,
+        /// Most candidates.
+        limit: usize,
+    },
+    /// Best BM25 scores.
+    Keyword {
+        /// Its weight.
+        weight: f64,
+        /// Most candidates.
+        limit: usize,
+    },
+    /// Memories inside the named span of time.
+    Window {
+        /// Its weight.
+        weight: f64,
+        /// Most candidates.
+        limit: usize,
+    },
+    /// The newest memories: only when no other channel can run.
+    Newest {
+        /// Most candidates.
+        limit: usize,
+    },
+}
+
+impl Channel {
+    /// The channel's name in breakdowns and plans.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Channel::Vector { .. } => "vector",
+            Channel::Keyword { .. } => "keyword",
+            Channel::Window { .. } => "window",
+            Channel::Newest { .. } => "newest",
+        }
+    }
+
+    /// Its weight in relevance; the newest have none.
+    #[must_use]
+    pub const fn weight(&self) -> f64 {
+        match self {
+            Channel::Vector { weight, .. }
+            | Channel::Keyword { weight, .. }
+            | Channel::Window { weight, .. } => *weight,
+            Channel::Newest { .. } => 0.0,
+        }
+    }
+
+    /// Most candidates it brings.
+    #[must_use]
+    pub const fn limit(&self) -> usize {
+        match self {
+            Channel::Vector { limit, .. }
+            | Channel::Keyword { limit, .. }
+            | Channel::Window { limit, .. }
+            | Channel::Newest { limit } => *limit,
+        }
+    }
+}
+
+/// What a recall will do, and, once it ran, what each step found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// How many memories the filter allows: exact, since it is the size of a set.
+    pub allowed: u64,
+    /// The channels, in the order of their names' appearance in breakdowns.
+    pub channels: Vec<Channel>,
+    /// How many candidates each channel brought, in the same order.
+    pub found: Vec<usize>,
+    /// How channels are joined.
+    pub fusion: Fusion,
+    /// The span of time that the query names.
+    pub window: Option<Window>,
+    /// Distinct candidates.
+    pub candidates: usize,
+    /// Hits returned.
+    pub returned: usize,
+}
+
+impl Plan {
+    /// Decides which channels run. A channel that has nothing to go by (no vector, no known word, no time words)
+    /// does not run and gives its weight to the others; a weight of 0 switches a channel off.
+    #[must_use]
+    pub fn new(recall: &Recall, allowed: u64, knows_a_word: bool, window: Option<Window>) -> Plan {
+        let weights = recall.weights;
+        let limit = |least: usize| least.max(recall.top_k);
+        let mut channels = Vec::new();
+        if recall.mode != Mode::Keyword && recall.vector.is_some() && weights.vector > 0.0 {
+            channels.push(Channel::Vector { weight: weights.vector, limit: limit(VECTOR_CANDIDATES) });
+        }
+        if recall.mode != Mode::Vector && knows_a_word && weights.keyword > 0.0 {
+            channels.push(Channel::Keyword { weight: weights.keyword, limit: limit(KEYWORD_CANDIDATES) });
+        }
+        if window.is_some() && recall.mode == Mode::Hybrid && weights.window > 0.0 {
+            channels.push(Channel::Window { weight: weights.window, limit: limit(WINDOW_CANDIDATES) });
+        }
+        // A query that nothing can look for finds nothing; only an absent query means "the newest".
+        if channels.is_empty() && recall.query.trim().is_empty() && recall.vector.is_none() {
+            channels.push(Channel::Newest { limit: NEWEST_CANDIDATES });
+        }
+        Plan {
+            allowed,
+            channels,
+            found: Vec::new(),
+            fusion: recall.fusion,
+            window,
+            candidates: 0,
+            returned: 0,
+        }
+    }
+
+    /// The share of relevance that a channel has after the absent ones gave theirs away.
+    fn share(&self, channel: &Channel) -> f64 {
+        let sum: f64 = self.channels.iter().map(Channel::weight).sum();
+        if sum > 0.0 { channel.weight() / sum } else { 0.0 }
+    }
+}
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "recall: {} returned of {} candidates", self.returned, self.candidates)?;
+        match self.fusion {
+            Fusion::Weighted => writeln!(f, "├─ rank: min-max, weighted mean")?,
+            Fusion::Rrf => writeln!(f, "├─ rank: reciprocal ranks, k = {}", hindsight_core::recall::RRF_K)?,
+        }
+        for (index, channel) in self.channels.iter().enumerate() {
+            let found = self.found.get(index).copied().unwrap_or(0);
+            write!(f, "├─ {}: {found} found of at most {}", channel.name(), channel.limit())?;
+            match channel {
+                Channel::Newest { .. } => writeln!(f)?,
+                _ => writeln!(f, ", share {:.2}", self.share(channel))?,
+            }
+        }
+        if let Some(window) = &self.window {
+            writeln!(f, "├─ time words {:?}: {} to {}", window.words, window.from, window.to)?;
+        }
+        write!(f, "└─ filter: {} allowed, exact", self.allowed)
+    }
+}
+
+/// Nearness to the named span: 1 inside, falling to 0 over one length of the span outside.
+#[must_use]
+pub fn window_score(window: &Window, occurred_at_ms: i64) -> f64 {
+    let (from, to) = (window.from.as_ms(), window.to.as_ms());
+    let outside_ms = (from - occurred_at_ms).max(occurred_at_ms - (to - 1)).max(0);
+    #[expect(clippy::cast_precision_loss, reason = "spans in ms are below 2^53")]
+    let share = outside_ms as f64 / (to - from).max(1) as f64;
+    (1.0 - share).max(0.0)
+}
+
+/// Normalised scores of one channel under weighted fusion: nearness to a span of time is on the scale already.
+#[must_use]
+pub fn normalized(channel: &Channel, raw: &[Option<f64>]) -> Vec<f64> {
+    match channel {
+        Channel::Window { .. } => raw.iter().map(|score| score.unwrap_or(0.0)).collect(),
+        _ => fusion::min_max(raw),
+    }
+}

@@ -1,0 +1,198 @@
+use hindsight_core::{Embedding, Filter, Fusion, Kind, Mode, Polarity, Recall, RuleState, Status, Weights};
+
+use super::*;
+use crate::testing::{Shelf, fact, now};
+use hindsight_core::draft::{Draft, EpisodeDraft, RuleDraft, SourceDraft};
+
+fn ask(shelf: &Shelf, request: &Recall) -> Recalled {
+    recall(shelf, request, now()).unwrap()
+}
+
+fn contents(recalled: &Recalled) -> Vec<&str> {
+    recalled.hits.iter().map(|hit| hit.memory.content.as_str()).collect()
+}
+
+fn query(text: &str) -> Recall {
+    Recall { query: text.to_owned(), ..Recall::default() }
+}
+
+fn vector(values: [f32; 2]) -> Option<Embedding> {
+    Some(Embedding::new(&values).unwrap())
+}
+
+fn pets() -> Shelf {
+    let mut shelf = Shelf::default();
+    shelf.add(fact("the cat sleeps"), 1.0, Some([1.0, 0.0]));
+    shelf.add(fact("a dog barks"), 1.0, Some([0.9, 0.1]));
+    shelf.add(fact("stocks fell"), 1.0, Some([0.0, 1.0]));
+    shelf
+}
+
+#[test]
+fn r1_each_mode_asks_its_channels() {
+    let shelf = pets();
+    let mut request = Recall { vector: vector([0.0, 1.0]), ..query("cat") };
+    assert_eq!(contents(&ask(&shelf, &request))[0], "stocks fell");
+    request.mode = Mode::Keyword;
+    assert_eq!(contents(&ask(&shelf, &request)), ["the cat sleeps"]);
+    request.mode = Mode::Vector;
+    let hits = ask(&shelf, &request).hits;
+    assert_eq!(hits[0].memory.content, "stocks fell");
+    assert!(hits[0].breakdown.parts.iter().all(|part| part.name != "keyword"));
+}
+
+#[test]
+fn r5_a_hit_of_one_channel_is_scored_on_the_other_too() {
+    let shelf = pets();
+    let hits = ask(&shelf, &Recall { vector: vector([1.0, 0.0]), ..query("dog") }).hits;
+    let dog = hits.iter().find(|hit| hit.memory.content == "a dog barks").unwrap();
+    let part = |name: &str| dog.breakdown.parts.iter().find(|part| part.name == name).unwrap();
+    assert!((part("keyword").raw - 1.0).abs() < 1e-9 && part("vector").raw > 0.99);
+    assert!((part("vector").weight - 0.5).abs() < 1e-9 && (part("keyword").weight - 0.2).abs() < 1e-9);
+    assert_eq!(dog.breakdown.matched_terms, ["dog"]);
+}
+
+#[test]
+fn r5_a_channel_that_did_not_run_gives_its_weight_to_the_others() {
+    let hits = ask(&pets(), &query("dog")).hits;
+    let weights: Vec<f64> = hits[0].breakdown.parts.iter().map(|part| part.weight).collect();
+    assert!((weights[0] - 0.7).abs() < 1e-9, "{weights:?}");
+}
+
+#[test]
+fn r5_reciprocal_ranks_join_channels_too() {
+    let shelf = pets();
+    let request = Recall { fusion: Fusion::Rrf, vector: vector([1.0, 0.0]), ..query("dog") };
+    let recalled = ask(&shelf, &request);
+    assert_eq!(contents(&recalled)[0], "a dog barks");
+    let relevance = |hit: &hindsight_core::Hit| -> f64 {
+        hit.breakdown
+            .parts
+            .iter()
+            .filter(|part| ["vector", "keyword"].contains(&part.name.as_str()))
+            .map(|p| p.contribution)
+            .sum()
+    };
+    assert!((relevance(&recalled.hits[0]) - 0.7).abs() < 1e-9, "the best has all of relevance");
+}
+
+#[test]
+fn r3_the_named_time_decides_between_equals() {
+    let mut shelf = Shelf::default();
+    shelf.add(fact("backup ran early"), 3.0, None);
+    shelf.add(fact("backup ran late"), 30.0, None);
+    shelf.add(fact("something else"), 4.0, None);
+    let recalled = ask(&shelf, &query("last week backup"));
+    assert_eq!(contents(&recalled)[0], "backup ran early");
+    let window = recalled.window.as_ref().unwrap();
+    assert_eq!(
+        (window.from.to_string(), window.to.to_string()),
+        ("2026-11-23T00:00:00Z".to_owned(), "2026-11-30T00:00:00Z".to_owned())
+    );
+    let old = recalled.hits.iter().find(|hit| hit.memory.content == "backup ran late").unwrap();
+    assert_eq!(old.breakdown.matched_terms, ["backup"], "the words of time are not what it is about");
+    let monthly = ask(&shelf, &query("backup"));
+    assert!(monthly.window.is_none());
+}
+
+#[test]
+fn r10_top_k_budget_and_floor_cut_by_rank() {
+    let shelf = pets();
+    let all = Recall { vector: vector([1.0, 0.0]), ..query("cat") };
+    assert_eq!(ask(&shelf, &all).hits.len(), 3);
+    let two = ask(&shelf, &Recall { top_k: 2, ..all.clone() });
+    assert_eq!((two.hits.len(), two.omitted), (2, 1));
+    let floor = ask(&shelf, &Recall { min_score: Some(0.95), ..all.clone() });
+    assert_eq!(contents(&floor), ["the cat sleeps", "a dog barks"]);
+    let nothing = ask(&shelf, &Recall { min_score: Some(0.5), ..query("zebra") });
+    assert_eq!((nothing.hits.len(), nothing.omitted), (0, 0));
+    let budget = ask(&shelf, &Recall { token_budget: Some(4), ..all.clone() });
+    assert_eq!(contents(&budget), ["the cat sleeps"]);
+}
+
+#[test]
+fn a_query_that_nothing_can_look_for_finds_nothing_and_an_absent_one_means_the_newest() {
+    let shelf = pets();
+    assert!(ask(&shelf, &query("zebra")).hits.is_empty());
+    let newest = ask(&shelf, &query(""));
+    assert_eq!(newest.hits.len(), 3);
+}
+
+#[test]
+fn r1_the_filter_is_exact_and_counted() {
+    let mut shelf = pets();
+    let episode = Draft {
+        kind: Some(Kind::Episode),
+        status: Some(Status::Failure),
+        task_type: Some("feeding".to_owned()),
+        episode: Some(EpisodeDraft::default()),
+        ..fact("the cat would not eat")
+    };
+    shelf.add(episode, 2.0, Some([1.0, 0.0]));
+    let filter = Filter { statuses: vec![Status::Failure], ..Filter::default() };
+    let recalled = ask(&shelf, &Recall { filter, vector: vector([1.0, 0.0]), ..query("cat") });
+    assert_eq!((contents(&recalled), recalled.allowed), (vec!["the cat would not eat"], 1));
+}
+
+#[test]
+fn r8_a_trusted_source_comes_before_an_equal_one_that_is_not() {
+    let mut shelf = Shelf::default();
+    let from = |kind| Draft {
+        source: Some(SourceDraft { kind: Some(kind), ..SourceDraft::default() }),
+        ..fact("tea at five")
+    };
+    shelf.add(from(hindsight_core::SourceKind::External), 1.0, None);
+    shelf.add(from(hindsight_core::SourceKind::Admin), 1.0, None);
+    let hits = ask(&shelf, &query("tea")).hits;
+    assert_eq!(hits[0].memory.source.kind, hindsight_core::SourceKind::Admin);
+    assert!((hits[1].score / hits[0].score - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn r13_of_equal_score_a_rule_comes_first_then_the_newer_then_the_smaller_id() {
+    let mut shelf = Shelf::default();
+    let even = |draft: Draft| Draft { importance: Some(0.5), ..draft };
+    shelf.add(even(fact("same words")), 0.0, None);
+    shelf.add(even(fact("same words")), 0.0, None);
+    let rule = RuleDraft {
+        polarity: Some(Polarity::Do),
+        advice: "x".to_owned(),
+        rule_state: Some(RuleState::Active),
+        ..RuleDraft::default()
+    };
+    shelf.add(even(Draft { kind: Some(Kind::Rule), rule: Some(rule), ..fact("same words") }), 0.0, None);
+    let ids: Vec<u128> = ask(&shelf, &query("same")).hits.iter().map(|hit| hit.memory.id.as_u128()).collect();
+    assert_eq!(ids, [3, 1, 2]);
+}
+
+#[test]
+fn explain_prints_what_was_done() {
+    let shelf = pets();
+    let request = Recall { explain: true, vector: vector([1.0, 0.0]), ..query("cat yesterday") };
+    assert_eq!(
+        ask(&shelf, &request).plan.unwrap(),
+        "recall: 3 returned of 3 candidates\n\
+         ├─ rank: min-max, weighted mean\n\
+         ├─ vector: 3 found of at most 20, share 0.62\n\
+         ├─ keyword: 1 found of at most 20, share 0.25\n\
+         ├─ window: 3 found of at most 10, share 0.13\n\
+         ├─ time words \"yesterday\": 2026-11-29T00:00:00Z to 2026-11-30T00:00:00Z\n\
+         └─ filter: 3 allowed, exact"
+    );
+}
+
+#[test]
+fn r17_the_same_question_gets_the_same_answer_bit_for_bit() {
+    let shelf = pets();
+    let request = Recall { vector: vector([0.3, 0.7]), ..query("the dog sleeps") };
+    let (a, b) = (ask(&shelf, &request), ask(&shelf, &request));
+    assert_eq!(a, b);
+    assert!(a.hits.iter().zip(&b.hits).all(|(a, b)| a.score.to_bits() == b.score.to_bits()));
+}
+
+#[test]
+fn a_weight_of_zero_switches_a_channel_off() {
+    let weights = Weights { vector: 0.0, ..Weights::default() };
+    let recalled = ask(&pets(), &Recall { weights, vector: vector([0.0, 1.0]), ..query("cat") });
+    assert_eq!(contents(&recalled), ["the cat sleeps"]);
+}

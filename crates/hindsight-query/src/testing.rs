@@ -1,0 +1,134 @@
+//! A namespace small enough to be understood at a glance: a list of memories, read by brute force.
+
+use hindsight_core::draft::{Draft, Moment};
+use hindsight_core::{Embedding, Lsn, Memory, MemoryId, State, Timestamp};
+
+use crate::view::{Allowed, Facts, ReadView};
+
+pub(crate) const DAY: i64 = hindsight_core::time::DAY_MS;
+
+/// 2026-11-30T12:00:00Z, a Monday.
+pub(crate) fn now() -> Timestamp {
+    "2026-11-30T12:00:00Z".parse().unwrap()
+}
+
+/// Memories by position; a word matches where the content holds it, a vector has two numbers.
+#[derive(Default)]
+pub(crate) struct Shelf {
+    pub(crate) rows: Vec<(Memory, Option<Embedding>)>,
+}
+
+impl Shelf {
+    /// Adds a memory that happened `age_days` ago; its id counts up from 1.
+    pub(crate) fn add(&mut self, draft: Draft, age_days: f64, vector: Option<[f32; 2]>) -> MemoryId {
+        let id = MemoryId::from_u128(self.rows.len() as u128 + 1);
+        let at = now().plus_ms(-(age_days * DAY as f64) as i64);
+        let moment = Moment { namespace: "test".parse().unwrap(), id, now: now(), embedding_model: None };
+        let memory = Draft { occurred_at: Some(at), ..draft }.check().unwrap().into_memory(moment);
+        self.rows.push((memory, vector.map(|values| Embedding::new(&values).unwrap())));
+        id
+    }
+}
+
+pub(crate) fn fact(content: &str) -> Draft {
+    Draft { content: content.to_owned(), confidence: Some(1.0), ..Draft::default() }
+}
+
+fn best(mut found: Vec<(usize, f32)>, limit: usize) -> Vec<(usize, f32)> {
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    found.truncate(limit);
+    found
+}
+
+impl ReadView for Shelf {
+    type Id = usize;
+    type Set = Vec<usize>;
+    type Terms = Vec<String>;
+    type Vector = Embedding;
+
+    fn revision(&self) -> Lsn {
+        Lsn(self.rows.len() as u64)
+    }
+
+    fn allowed(&self, allowed: &Allowed<'_>) -> Vec<usize> {
+        let yes = |memory: &Memory| {
+            memory.state == State::Active
+                && memory.is_visible_to(allowed.agent)
+                && (allowed.include_history || memory.is_valid_at(allowed.now))
+                && allowed.filter.matches(memory, allowed.now)
+        };
+        (0..self.rows.len()).filter(|row| yes(&self.rows[*row].0)).collect()
+    }
+
+    fn count(&self, set: &Vec<usize>) -> u64 {
+        set.len() as u64
+    }
+
+    fn prepare(&self, query: &Embedding) -> Embedding {
+        query.clone()
+    }
+
+    fn vector_top(&self, set: &Vec<usize>, query: &Embedding, limit: usize) -> Vec<(usize, f32)> {
+        best(set.iter().filter_map(|row| Some((*row, self.vector_score(*row, query)?))).collect(), limit)
+    }
+
+    fn vector_score(&self, id: usize, query: &Embedding) -> Option<f32> {
+        let row = self.rows[id].1.as_ref()?;
+        Some(row.as_slice().iter().zip(query.as_slice()).map(|(a, b)| a * b).sum())
+    }
+
+    fn analyse(&self, text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_lowercase).collect()
+    }
+
+    fn keyword_bound(&self, terms: &Vec<String>) -> f64 {
+        terms.iter().filter(|term| self.rows.iter().any(|(memory, _)| memory.content.contains(*term))).count()
+            as f64
+    }
+
+    fn keyword_top(&self, set: &Vec<usize>, terms: &Vec<String>, limit: usize) -> Vec<(usize, f32)> {
+        let scored = set.iter().map(|row| (*row, self.keyword_score(*row, terms)));
+        best(scored.filter(|(_, score)| *score > 0.0).collect(), limit)
+    }
+
+    fn keyword_score(&self, id: usize, terms: &Vec<String>) -> f32 {
+        terms.iter().filter(|term| self.rows[id].0.content.contains(*term)).count() as f32
+    }
+
+    fn matched_terms(&self, id: usize, terms: &Vec<String>) -> Vec<String> {
+        terms.iter().filter(|term| self.rows[id].0.content.contains(*term)).cloned().collect()
+    }
+
+    fn happened_between(&self, set: &Vec<usize>, from: Timestamp, to: Timestamp, limit: usize) -> Vec<usize> {
+        let inside = |row: &usize| (from..to).contains(&self.rows[*row].0.occurred_at);
+        self.newest(&set.iter().copied().filter(inside).collect(), limit)
+    }
+
+    fn newest(&self, set: &Vec<usize>, limit: usize) -> Vec<usize> {
+        let mut rows = set.clone();
+        rows.sort_by_key(|row| std::cmp::Reverse((self.rows[*row].0.occurred_at, *row)));
+        rows.truncate(limit);
+        rows
+    }
+
+    fn facts(&self, id: usize) -> Facts {
+        let memory = &self.rows[id].0;
+        Facts {
+            id: memory.id,
+            kind: memory.kind,
+            status: memory.status,
+            source: memory.source.kind,
+            importance: memory.importance,
+            confidence: memory.confidence,
+            occurred_at: memory.occurred_at,
+            useful_at: memory.useful_at(),
+            used_count: memory.usage.used_count,
+            access_count: memory.usage.access_count,
+            transient_failure: memory.is_transient_failure(),
+        }
+    }
+
+    fn memory(&self, id: usize) -> Option<Memory> {
+        Some(self.rows[id].0.clone())
+    }
+}

@@ -1,0 +1,110 @@
+//! What a namespace must be able to answer, at one log position, for a recall to run on it.
+
+use hindsight_core::scoring::confidence::Standing;
+use hindsight_core::{Embedding, Filter, Kind, Lsn, Memory, MemoryId, SourceKind, Status, Timestamp};
+
+/// Who may be returned, apart from the ranking.
+#[derive(Debug, Clone, Copy)]
+pub struct Allowed<'a> {
+    /// The structured conditions.
+    pub filter: &'a Filter,
+    /// The time at which validity, expiry and "last 7 days" are judged.
+    pub now: Timestamp,
+    /// The agent that asks.
+    pub agent: Option<&'a str>,
+    /// Whether archived memories may be returned.
+    pub include_archived: bool,
+    /// Whether superseded, expired and no longer valid memories may be returned.
+    pub include_history: bool,
+}
+
+/// The fixed-size facts about a memory that ranking needs. Its content is not loaded for them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Facts {
+    /// The memory.
+    pub id: MemoryId,
+    /// What it is.
+    pub kind: Kind,
+    /// How its task ended.
+    pub status: Option<Status>,
+    /// Where it came from.
+    pub source: SourceKind,
+    /// 0–1.
+    pub importance: f32,
+    /// 0–1.
+    pub confidence: f32,
+    /// When it happened.
+    pub occurred_at: Timestamp,
+    /// When it was last of use.
+    pub useful_at: Timestamp,
+    /// How often it was used.
+    pub used_count: u32,
+    /// How often it was returned.
+    pub access_count: u32,
+    /// Whether it is a failure that passes by itself.
+    pub transient_failure: bool,
+}
+
+impl Facts {
+    /// What effective confidence looks at.
+    #[must_use]
+    pub fn standing(&self, now: Timestamp) -> Standing {
+        Standing {
+            kind: self.kind,
+            status: self.status,
+            confidence: f64::from(self.confidence),
+            used_count: self.used_count,
+            age_days: self.useful_at.days_until(now),
+        }
+    }
+}
+
+/// One namespace at one log position. Every answer is exact and in a fixed order, so that the same question over the
+/// same data gets the same answer bit for bit (R17).
+pub trait ReadView {
+    /// A handle on one memory, small and ordered.
+    type Id: Copy + Ord;
+    /// An exact set of memories.
+    type Set;
+    /// A query text, analysed by the same rules as the indexed texts.
+    type Terms;
+    /// A query vector, prepared for comparing.
+    type Vector;
+
+    /// The log position.
+    fn revision(&self) -> Lsn;
+    /// The exact set of memories that may be returned.
+    fn allowed(&self, allowed: &Allowed<'_>) -> Self::Set;
+    /// How many memories are in a set.
+    fn count(&self, set: &Self::Set) -> u64;
+    /// Prepares a query vector. It is of the namespace's dimension; the caller has checked.
+    fn prepare(&self, query: &Embedding) -> Self::Vector;
+    /// The memories of `set` nearest to `query` by cosine, best first, at most `limit`; a memory counts once, with its best vector.
+    fn vector_top(&self, set: &Self::Set, query: &Self::Vector, limit: usize) -> Vec<(Self::Id, f32)>;
+    /// The cosine of a memory's best vector; absent when it has none.
+    fn vector_score(&self, id: Self::Id, query: &Self::Vector) -> Option<f32>;
+    /// Analyses a query text.
+    fn analyse(&self, text: &str) -> Self::Terms;
+    /// The most that any text could score for these terms; 0 when none of them is known.
+    fn keyword_bound(&self, terms: &Self::Terms) -> f64;
+    /// The memories of `set` that match `terms` best by BM25, best first, at most `limit`.
+    fn keyword_top(&self, set: &Self::Set, terms: &Self::Terms, limit: usize) -> Vec<(Self::Id, f32)>;
+    /// The BM25 score of one memory; 0 when it holds no term.
+    fn keyword_score(&self, id: Self::Id, terms: &Self::Terms) -> f32;
+    /// The words of the query that a memory's text holds, as they were asked for.
+    fn matched_terms(&self, id: Self::Id, terms: &Self::Terms) -> Vec<String>;
+    /// The memories of `set` that happened in `from..to`, newest first, at most `limit`.
+    fn happened_between(
+        &self,
+        set: &Self::Set,
+        from: Timestamp,
+        to: Timestamp,
+        limit: usize,
+    ) -> Vec<Self::Id>;
+    /// The newest memories of `set`, newest first, at most `limit`.
+    fn newest(&self, set: &Self::Set, limit: usize) -> Vec<Self::Id>;
+    /// The facts about a memory.
+    fn facts(&self, id: Self::Id) -> Facts;
+    /// The memory itself; asked for winners only. Absent only when `id` is not of this view.
+    fn memory(&self, id: Self::Id) -> Option<Memory>;
+}

@@ -1,0 +1,48 @@
+//! What can go wrong between a front and the engine.
+
+use hindsight_core::{Invalid, Namespace};
+use hindsight_embed::EmbedError;
+use hindsight_engine::EngineError;
+
+/// An error of the application layer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppError {
+    /// The engine refused the call.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The engine refused the vector of a query.
+    #[error(transparent)]
+    QueryVector(EngineError),
+    /// A recall by vector, of a namespace whose model this server does not have.
+    #[error("namespace {namespace} holds vectors of {expected:?}, and this server embeds with {ours:?}: send a vector made by {expected:?}, or use mode keyword")]
+    ForeignModel {
+        /// The namespace.
+        namespace: Namespace,
+        /// Its model.
+        expected: String,
+        /// The model of the server's embedder.
+        ours: String,
+    },
+    /// A recall by vector, of a query that the embedder recognises nothing in.
+    #[error("the model {model:?} recognises nothing in the query: send a vector, or use mode keyword")]
+    NothingToEmbed {
+        /// The model of the server's embedder.
+        model: String,
+    },
+    /// The embedder refused the texts.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    /// Too many calls wait for the engine.
+    #[error("too many calls wait already: try again in a moment")]
+    Overloaded,
+    /// A call panicked; the process goes on.
+    #[error("this call failed inside the server; it is logged there")]
+    Panicked,
+}
+
+impl From<Invalid> for AppError {
+    fn from(invalid: Invalid) -> Self {
+        AppError::Engine(EngineError::Invalid(invalid))
+    }
+}

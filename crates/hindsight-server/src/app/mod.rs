@@ -1,0 +1,144 @@
+//! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
+//! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
+//!
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `read`, `recall`, `page`, `gate`,
+//! `error` and `refusal` (what a caller is told).
+
+mod embedding;
+mod error;
+mod gate;
+pub(crate) mod page;
+mod read;
+mod recall;
+mod refusal;
+mod write;
+
+use std::sync::Arc;
+
+use hindsight_core::{Lsn, Timestamp};
+use hindsight_embed::Embedder;
+use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
+
+pub use error::AppError;
+pub(crate) use refusal::{Code, Refusal};
+
+use crate::config::Config;
+use gate::Gate;
+
+/// The engine with an embedder before it. Cheap to share; all of it is behind one `Arc`.
+pub struct App {
+    worker: Arc<Worker>,
+    gate: Gate,
+    started_at: Timestamp,
+}
+
+/// What a call needs on the thread it runs on.
+struct Worker {
+    engine: Arc<Engine>,
+    embedder: Arc<dyn Embedder>,
+    min_chars: usize,
+}
+
+impl Worker {
+    fn info(&self, started_at: Timestamp) -> ServerInfo {
+        let Worker { engine, embedder, .. } = self;
+        let (names, _) = engine.namespaces(None, hindsight_core::limits::NAMESPACES_MAX);
+        ServerInfo {
+            version: env!("CARGO_PKG_VERSION"),
+            format: hindsight_storage::store::FORMAT_VERSION,
+            started_at,
+            revision: engine.revision(),
+            embedding_model: embedder.model().to_owned(),
+            dimension: embedder.dimension(),
+            namespaces: u64::try_from(names.len()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerInfo {
+    /// The version of the program.
+    pub(crate) version: &'static str,
+    /// The version of the format on disk.
+    pub(crate) format: u32,
+    /// When the server was started.
+    pub(crate) started_at: Timestamp,
+    /// The newest log position.
+    pub(crate) revision: Lsn,
+    /// The model that embeds texts that come without vectors.
+    pub(crate) embedding_model: String,
+    /// How many numbers its vectors have.
+    pub(crate) dimension: usize,
+    /// How many namespaces there are.
+    pub(crate) namespaces: u64,
+}
+
+impl App {
+    /// Puts an embedder before an engine; `config` says how many calls at once, `started_at` is told to who asks.
+    #[must_use]
+    pub fn new(
+        engine: Arc<Engine>,
+        embedder: Arc<dyn Embedder>,
+        config: &Config,
+        started_at: Timestamp,
+    ) -> App {
+        let calls = match config.limits.engine_calls {
+            0 => 2 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
+            calls => calls,
+        };
+        let min_chars = config.embedding.min_chars;
+        App {
+            worker: Arc::new(Worker { engine, embedder, min_chars }),
+            gate: Gate::new(calls, config.limits.engine_queue),
+            started_at,
+        }
+    }
+
+    /// Whether the database can take writes.
+    ///
+    /// # Errors
+    /// Why it can't.
+    pub fn health(&self) -> Result<(), AppError> {
+        Ok(self.worker.engine.health()?)
+    }
+
+    /// Who answers.
+    pub(crate) async fn info(&self) -> Result<ServerInfo, AppError> {
+        let started_at = self.started_at;
+        self.on_worker(move |worker| Ok(worker.info(started_at))).await
+    }
+
+    /// Names namespaces in alphabetical order, at most `limit` of those after `after`; and whether more follow.
+    pub(crate) async fn namespaces(
+        &self,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<(Vec<NamespaceSummary>, bool), AppError> {
+        self.on_worker(move |worker| Ok(worker.engine.namespaces(after.as_deref(), limit))).await
+    }
+
+    /// Runs `work` beside the network's threads, then waits until the log is synced up to its answer. When the
+    /// caller goes away, work that has not begun is not begun; work that has is finished.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Worker) -> Result<Unsynced<T>, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        let unsynced = self.on_worker(work).await?;
+        Ok(unsynced.synced().await?)
+    }
+
+    async fn on_worker<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Worker) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        let pass = self.gate.enter().await?;
+        let worker = Arc::clone(&self.worker);
+        let task = tokio::task::spawn_blocking(move || {
+            let _pass = pass;
+            work(&worker)
+        });
+        // A panic stays inside its task: the caller hears of it and the process goes on.
+        task.await.map_err(|_| AppError::Panicked)?
+    }
+}

@@ -1,0 +1,211 @@
+//! What a caller is told when a call fails: the one map from errors to codes, for every front.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use hindsight_core::{Invalid, Violation};
+use hindsight_engine::{EngineError, ErrorKind};
+use hindsight_proto::CURRENT_VERSION_KEY;
+
+use super::AppError;
+
+/// What kind of no it is; each front has one number for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    Invalid,
+    NotFound,
+    AlreadyExists,
+    Aborted,
+    Precondition,
+    Exhausted,
+    Unavailable,
+    Deadline,
+    Forbidden,
+    MethodNotAllowed,
+    DataLoss,
+    Internal,
+}
+
+/// A call that was not carried out, as its caller is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: Code,
+    /// The stable word of the error.
+    pub(crate) reason: &'static str,
+    /// A sentence that says what would be right.
+    pub(crate) message: String,
+    /// The fields that are wrong.
+    pub(crate) violations: Vec<Violation>,
+    /// Facts that a program needs to go on, such as the present version.
+    pub(crate) metadata: BTreeMap<&'static str, String>,
+    /// When it makes sense to try the same again; absent where it does not.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal {
+            code,
+            reason,
+            message: message.into(),
+            violations: Vec::new(),
+            metadata: BTreeMap::new(),
+            retry_after: None,
+        }
+    }
+
+    /// A request that is larger than the server reads. `field` is what the front calls the whole of it.
+    pub(crate) fn too_large(field: &str, found: Option<u64>, limit: usize) -> Refusal {
+        let found = found.map_or_else(|| "more bytes".to_owned(), |bytes| format!("{bytes} bytes"));
+        let problem = format!("has {found}: at most {limit}; send it in parts, nothing is stored");
+        let mut refusal = Refusal::new(Code::Invalid, "CONTENT_TOO_LARGE", format!("the {field} {problem}"));
+        refusal.violations.push(Violation { field: field.to_owned(), description: problem });
+        refusal.metadata.insert("limit_bytes", limit.to_string());
+        refusal
+    }
+
+    /// More calls than can be worked on.
+    pub(crate) fn overloaded(message: impl Into<String>) -> Refusal {
+        let refusal = Refusal::new(Code::Unavailable, "OVERLOADED", message);
+        Refusal { retry_after: Some(Duration::from_millis(100)), ..refusal }
+    }
+
+    /// The time for the call is over.
+    pub(crate) fn deadline(limit: Duration) -> Refusal {
+        let message = format!("not answered within {} ms: narrow the request or allow more time", limit.as_millis());
+        Refusal::new(Code::Deadline, "DEADLINE", message)
+    }
+
+    pub(crate) fn internal() -> Refusal {
+        Refusal::new(Code::Internal, "INTERNAL", AppError::Panicked.to_string())
+    }
+
+    fn with_violation(mut self, field: &str) -> Refusal {
+        let description = self.message.clone();
+        self.violations.push(Violation { field: field.to_owned(), description });
+        self
+    }
+}
+
+impl From<Invalid> for Refusal {
+    fn from(invalid: Invalid) -> Self {
+        Refusal {
+            violations: invalid.violations.clone(),
+            ..Refusal::new(Code::Invalid, "FIELD_INVALID", invalid.to_string())
+        }
+    }
+}
+
+impl From<AppError> for Refusal {
+    fn from(error: AppError) -> Self {
+        match error {
+            AppError::Engine(error) => of_engine(&error, ["embedding_model", "vectors"]),
+            AppError::QueryVector(error) => of_engine(&error, ["embedding_model", "vector"]),
+            AppError::ForeignModel { .. } => {
+                Refusal::new(Code::Invalid, "MODEL_MISMATCH", error.to_string()).with_violation("vector")
+            }
+            AppError::NothingToEmbed { .. } => {
+                Refusal::new(Code::Invalid, "FIELD_INVALID", error.to_string()).with_violation("query")
+            }
+            AppError::Overloaded => Refusal::overloaded(error.to_string()),
+            AppError::Embed(error) => {
+                tracing::error!(%error, "the embedder refused a batch that the server cut");
+                Refusal::internal()
+            }
+            AppError::Panicked => {
+                tracing::error!("a call panicked");
+                Refusal::internal()
+            }
+        }
+    }
+}
+
+/// The engine's errors. The two fields are what the caller calls the model's name and the vectors.
+fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
+    if let EngineError::Invalid(invalid) = error {
+        return invalid.clone().into();
+    }
+    let code = match error.kind() {
+        ErrorKind::Invalid => Code::Invalid,
+        ErrorKind::NotFound => Code::NotFound,
+        ErrorKind::AlreadyExists => Code::AlreadyExists,
+        ErrorKind::Conflict => Code::Aborted,
+        ErrorKind::Precondition => Code::Precondition,
+        ErrorKind::Exhausted => Code::Exhausted,
+        ErrorKind::DataLoss => Code::DataLoss,
+        ErrorKind::Internal => Code::Internal,
+    };
+    if matches!(code, Code::DataLoss | Code::Internal) {
+        tracing::error!(error = error as &dyn std::error::Error, "the engine failed");
+    }
+    let mut refusal = Refusal::new(code, error.reason(), error.to_string());
+    let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
+    match error {
+        EngineError::MemoryNotFound { id, .. } | EngineError::MemoryExists { id } => {
+            note("id", id);
+        }
+        EngineError::VersionMismatch { id, given, current } => {
+            note("id", id);
+            note("given_version", given);
+            note(CURRENT_VERSION_KEY, current);
+        }
+        EngineError::CountMismatch { expected, found } => {
+            note("expected_count", expected);
+            note("found_count", found);
+        }
+        EngineError::WrongState { id, state, needed } => {
+            note("id", id);
+            note("state", state);
+            note("needed_state", needed);
+        }
+        EngineError::LimitReached { most, .. } => {
+            note("limit", most);
+        }
+        EngineError::ModelMismatch { expected, given, .. } => {
+            note("expected_model", expected);
+            note("given_model", given);
+            return refusal.with_violation(model);
+        }
+        EngineError::DimensionMismatch { expected_model, expected, given_model, given, .. } => {
+            note("expected_model", expected_model);
+            note("expected_dimension", expected);
+            note("given_model", given_model);
+            note("given_dimension", given);
+            return refusal.with_violation(vectors);
+        }
+        _ => {}
+    }
+    refusal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mismatch() -> EngineError {
+        EngineError::DimensionMismatch {
+            namespace: "ops".parse().unwrap(),
+            expected_model: "a".into(),
+            expected: 3,
+            given_model: "b".into(),
+            given: 2,
+        }
+    }
+
+    #[test]
+    fn vectors_are_called_as_the_caller_calls_them() {
+        let write = Refusal::from(AppError::Engine(mismatch()));
+        let recall = Refusal::from(AppError::QueryVector(mismatch()));
+        assert_eq!((write.violations[0].field.as_str(), write.code), ("vectors", Code::Invalid));
+        assert_eq!(recall.violations[0].field, "vector");
+        assert_eq!(recall.metadata["expected_dimension"], "3");
+    }
+
+    #[test]
+    fn a_stale_version_comes_with_the_present_one() {
+        let id = hindsight_core::MemoryId::from_u128(1);
+        let error = EngineError::VersionMismatch { id, given: 1, current: 4 };
+        let refusal = Refusal::from(AppError::Engine(error));
+        assert_eq!((refusal.code, refusal.metadata[CURRENT_VERSION_KEY].as_str()), (Code::Aborted, "4"));
+        assert_eq!(refusal.retry_after, None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Calls that change memories.
+
+use hindsight_core::{Invalid, Namespace, Patch, limits::BATCH_ITEMS_MAX};
+use hindsight_engine::{
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, RestoreRequest, Unsynced, UpdateRequest,
+    WriteItem, WriteOptions, Written,
+};
+
+use super::embedding::Texts;
+use super::{App, AppError, Worker};
+
+/// How often an update is embedded anew because somebody else changed the memory's texts meanwhile.
+const EMBED_ATTEMPTS_MAX: usize = 3;
+
+/// A batch as a front read it: an item that could not be read is refused by itself.
+pub(crate) struct Batch {
+    pub(crate) items: Vec<Result<WriteItem, Invalid>>,
+    pub(crate) all_or_nothing: bool,
+    pub(crate) request_id: Option<String>,
+}
+
+impl App {
+    /// Stores one memory.
+    pub(crate) async fn write(
+        &self,
+        namespace: Namespace,
+        item: WriteItem,
+        options: WriteOptions,
+    ) -> Result<Written, AppError> {
+        self.run(move |worker| worker.write(&namespace, item, options)).await
+    }
+
+    /// Stores many memories with one sync.
+    pub(crate) async fn write_batch(&self, namespace: Namespace, batch: Batch) -> Result<BatchWritten, AppError> {
+        let Batch { items, all_or_nothing, request_id } = batch;
+        let count = items.len();
+        if count > BATCH_ITEMS_MAX {
+            let problem = format!("has {count} memories: at most {BATCH_ITEMS_MAX}; send them in parts");
+            return Err(Invalid::one("items", problem).into());
+        }
+        let mut good = Vec::with_capacity(count);
+        let mut bad = Vec::new();
+        for (index, item) in items.into_iter().enumerate() {
+            match item {
+                Ok(item) => good.push(item),
+                Err(invalid) => bad.push((index, invalid)),
+            }
+        }
+        if all_or_nothing && !bad.is_empty() {
+            let under = |(index, invalid): (usize, Invalid)| invalid.under(&format!("items[{index}].")).violations;
+            return Err(Invalid { violations: bad.into_iter().flat_map(under).collect() }.into());
+        }
+        let mut written = if good.is_empty() && !bad.is_empty() {
+            let revision = self.worker.engine.revision();
+            BatchWritten { results: Vec::new(), replayed: false, revision }
+        } else {
+            let request = BatchRequest { items: good, all_or_nothing, request_id };
+            self.run(move |worker| worker.write_batch(&namespace, request)).await?
+        };
+        // Bad items come in rising order, so each lands where it stood in the request.
+        for (index, invalid) in bad {
+            let at = index.min(written.results.len());
+            written.results.insert(at, Err(EngineError::Invalid(invalid)));
+        }
+        Ok(written)
+    }
+
+    /// Changes fields of a memory; a text that changes is embedded anew.
+    pub(crate) async fn update(&self, namespace: Namespace, request: UpdateRequest) -> Result<Written, AppError> {
+        self.on_worker(move |worker| worker.update(&namespace, request)).await
+    }
+
+    /// Takes memories out of recall.
+    pub(crate) async fn forget(&self, namespace: Namespace, request: ForgetRequest) -> Result<Affected, AppError> {
+        self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await
+    }
+
+    /// Brings forgotten memories back.
+    pub(crate) async fn restore(&self, namespace: Namespace, request: RestoreRequest) -> Result<Affected, AppError> {
+        self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await
+    }
+}
+
+impl Worker {
+    fn write(
+        &self,
+        namespace: &Namespace,
+        mut item: WriteItem,
+        options: WriteOptions,
+    ) -> Result<Unsynced<Written>, AppError> {
+        let model_is_fixed = self.engine.model(namespace).is_some();
+        let ours = !self.embed_items(namespace, std::slice::from_mut(&mut item))?.is_empty();
+        if model_is_fixed || !ours {
+            return Ok(self.engine.write(namespace, item, options)?);
+        }
+        match self.engine.write(namespace, item.clone(), options.clone()) {
+            // Somebody else's vectors came first and fixed another model: the caller sent none, so it is not told.
+            Err(EngineError::ModelMismatch { .. } | EngineError::DimensionMismatch { .. }) => {
+                item.vectors = None;
+                Ok(self.engine.write(namespace, item, options)?)
+            }
+            result => Ok(result?),
+        }
+    }
+
+    fn write_batch(
+        &self,
+        namespace: &Namespace,
+        mut request: BatchRequest,
+    ) -> Result<Unsynced<BatchWritten>, AppError> {
+        self.embed_items(namespace, &mut request.items)?;
+        Ok(self.engine.write_batch(namespace, request)?)
+    }
+
+    fn update(&self, namespace: &Namespace, mut request: UpdateRequest) -> Result<Written, AppError> {
+        if request.vectors.is_some() || !request.patch.changes_text() || !self.fits(namespace) {
+            return Ok(self.engine.update(namespace, request)?.wait()?);
+        }
+        let (old_content, old_summary) = self.present_texts(namespace, request.id).unwrap_or_default();
+        let mut content = request.patch.content.clone().unwrap_or(old_content);
+        let mut summary = request.patch.summary.clone().unwrap_or(old_summary);
+        request.vectors = self.vectors_of_one(&content, &summary)?;
+        let id = request.id;
+        let mut written = self.engine.update(namespace, request)?.wait()?;
+        // The texts may have changed between reading and updating, or were not to be read: the vectors then depict
+        // another text and are made again.
+        for _ in 0..EMBED_ATTEMPTS_MAX {
+            let memory = &written.memory;
+            if written.replayed || (memory.content == content && memory.summary == summary) {
+                break;
+            }
+            content.clone_from(&memory.content);
+            summary.clone_from(&memory.summary);
+            let again = UpdateRequest {
+                id,
+                patch: Patch { summary: Some(summary.clone()), ..Patch::default() },
+                version: Some(memory.version),
+                vectors: self.vectors_of_one(&content, &summary)?,
+                request_id: None,
+            };
+            match self.engine.update(namespace, again) {
+                Ok(update) => written = update.wait()?,
+                // Whoever changed it since has embedded what it holds now.
+                Err(EngineError::VersionMismatch { .. } | EngineError::MemoryNotFound { .. }) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(written)
+    }
+
+    fn vectors_of_one(
+        &self,
+        content: &str,
+        summary: &str,
+    ) -> Result<Option<hindsight_core::RawVectors>, AppError> {
+        Ok(self.vectors_of(&[Texts { content, summary }])?.pop().flatten())
+    }
+}

@@ -1,0 +1,56 @@
+//! Ranges, and the rule that nothing but loopback is bound.
+
+use std::net::SocketAddr;
+
+use super::layers::Origins;
+use super::{Config, ConfigError, Origin};
+
+/// A day in milliseconds: longer than any wait makes sense.
+const DAY_MS: u64 = 86_400_000;
+
+pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigError> {
+    let origin = |key: &str| origins.get(key).cloned().unwrap_or(Origin::Default);
+    for (key, address) in [("listen", config.listen), ("http", config.http)] {
+        if !is_loopback(address) {
+            return Err(ConfigError::NotLoopback { origin: origin(key), key, address });
+        }
+    }
+    for (key, value, least, most) in ranges(config) {
+        if !(least..=most).contains(&value) {
+            return Err(ConfigError::OutOfRange { origin: origin(key), key, value, least, most });
+        }
+    }
+    Ok(())
+}
+
+/// Whether only programs of this machine can reach the address, also when it is written as IPv6.
+pub(crate) fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
+}
+
+fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
+    let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    let (limits, timeouts) = (&config.limits, &config.timeouts);
+    vec![
+        ("limits.message_bytes", wide(limits.message_bytes), 1 << 10, 64 << 20),
+        ("limits.reply_bytes", wide(limits.reply_bytes), 1 << 20, 256 << 20),
+        ("limits.connections", wide(limits.connections), 1, 65_536),
+        ("limits.connections_per_ip", wide(limits.connections_per_ip), 1, 65_536),
+        ("limits.streams_per_connection", u64::from(limits.streams_per_connection), 1, 10_000),
+        ("limits.requests_per_connection", wide(limits.requests_per_connection), 1, 10_000),
+        ("limits.header_bytes", u64::from(limits.header_bytes), 1 << 10, 1 << 20),
+        ("limits.reset_streams", wide(limits.reset_streams), 1, 10_000),
+        ("limits.error_streams", wide(limits.error_streams), 1, 100_000),
+        ("limits.engine_calls", wide(limits.engine_calls), 0, 256),
+        ("limits.engine_queue", wide(limits.engine_queue), 1, 100_000),
+        ("timeouts.request_ms", timeouts.request_ms, 1, DAY_MS),
+        ("timeouts.queue_ms", timeouts.queue_ms, 1, DAY_MS),
+        ("timeouts.first_frame_ms", timeouts.first_frame_ms, 1, DAY_MS),
+        ("timeouts.keepalive_ms", timeouts.keepalive_ms, 1, DAY_MS),
+        ("timeouts.keepalive_reply_ms", timeouts.keepalive_reply_ms, 1, DAY_MS),
+        ("timeouts.connection_age_ms", timeouts.connection_age_ms, 1, 30 * DAY_MS),
+        ("timeouts.connection_grace_ms", timeouts.connection_grace_ms, 1, DAY_MS),
+        ("timeouts.drain_ms", timeouts.drain_ms, 0, DAY_MS),
+        ("embedding.min_chars", wide(config.embedding.min_chars), 0, 32_000),
+    ]
+}

@@ -1,0 +1,188 @@
+//! Defaults, file, environment and flags, laid over each other; each value keeps where it came from.
+
+use std::{collections::BTreeMap, path::Path};
+
+use toml::{Table, Value, de::DeTable};
+
+use super::{Config, ConfigError, Origin, Overrides};
+use crate::words::nearest;
+
+/// How a variable of the environment that sets a key begins.
+const PREFIX: &str = "HINDSIGHT__";
+
+/// Where each key that was set came from, by its dotted path.
+pub(super) type Origins = BTreeMap<String, Origin>;
+
+pub(super) struct Layers {
+    /// Every key there is, with its default: a key outside of it is unknown.
+    known: Table,
+    merged: Table,
+    origins: Origins,
+}
+
+impl Layers {
+    pub(super) fn of_defaults() -> Result<Layers, ConfigError> {
+        let known = Table::try_from(Config::default()).map_err(|error| ConfigError::BadValue {
+            origin: Origin::Default,
+            key: String::new(),
+            problem: error.to_string(),
+        })?;
+        Ok(Layers { merged: known.clone(), known, origins: Origins::new() })
+    }
+
+    pub(super) fn add_file(&mut self, path: &Path, text: &str) -> Result<(), ConfigError> {
+        let syntax = |source: toml::de::Error| {
+            let line = source.span().map_or(1, |span| line_of(text, span.start));
+            ConfigError::Syntax { path: path.to_owned(), line, source: Box::new(source) }
+        };
+        let spans = DeTable::parse(text).map_err(syntax)?;
+        let values: Table = text.parse().map_err(syntax)?;
+        let mut lines = Vec::new();
+        collect_lines(spans.get_ref(), "", text, &mut lines);
+        let line = |key: &str| lines.iter().find(|(found, _)| found == key).map_or(1, |(_, line)| *line);
+        self.add_table(values, "", &|key| Origin::File { path: path.to_owned(), line: line(key) })
+    }
+
+    pub(super) fn add_environment(
+        &mut self,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<(), ConfigError> {
+        // Sorted, so that the same environment gives the same first error.
+        let set: BTreeMap<String, String> =
+            environment.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
+        for (name, text) in set {
+            let key = name[PREFIX.len()..].to_lowercase().replace("__", ".");
+            let origin = Origin::Environment(name);
+            self.set_text(&key, &text, origin)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_flags(&mut self, flags: &Overrides) -> Result<(), ConfigError> {
+        if let Some(data) = &flags.data {
+            // A path that is not Unicode can't be a TOML string; it is told, not mangled.
+            let data = data.to_str().ok_or_else(|| ConfigError::BadValue {
+                origin: Origin::Flag("--data"),
+                key: "data".to_owned(),
+                problem: format!("{} is not Unicode", data.display()),
+            })?;
+            self.set_text("data", data, Origin::Flag("--data"))?;
+        }
+        for (key, flag, value) in [
+            ("listen", "--listen", &flags.listen),
+            ("http", "--http", &flags.http),
+            ("log.level", "--log-level", &flags.log_level),
+            ("log.format", "--log-format", &flags.log_format),
+        ] {
+            if let Some(value) = value {
+                self.set_text(key, value, Origin::Flag(flag))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_config(self) -> Result<(Config, Origins), ConfigError> {
+        let config = serde_path_to_error::deserialize(Value::Table(self.merged)).map_err(|error| {
+            let key = error.path().to_string();
+            ConfigError::BadValue {
+                origin: self.origins.get(&key).cloned().unwrap_or(Origin::Default),
+                key,
+                problem: error.inner().message().trim().to_owned(),
+            }
+        })?;
+        Ok((config, self.origins))
+    }
+
+    fn add_table(
+        &mut self,
+        table: Table,
+        prefix: &str,
+        origin: &dyn Fn(&str) -> Origin,
+    ) -> Result<(), ConfigError> {
+        for (name, value) in table {
+            let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+            match (find(&self.known, &key), value) {
+                (Some(Value::Table(_)), Value::Table(inner)) => self.add_table(inner, &key, origin)?,
+                (_, value) => self.set(&key, value, origin(&key))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a key to a value that came as text; the type of the default says how to read it.
+    fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let value = match find(&self.known, key) {
+            Some(Value::Integer(_)) => text.trim().parse().map(Value::Integer).ok(),
+            _ => Some(Value::String(text.to_owned())),
+        };
+        match value {
+            Some(value) => self.set(key, value, origin),
+            None => Err(ConfigError::BadValue {
+                origin,
+                key: key.to_owned(),
+                problem: format!("{text:?} is not a whole number"),
+            }),
+        }
+    }
+
+    fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
+        if find(&self.known, key).is_none() {
+            let known = leaves(&self.known, "");
+            return Err(ConfigError::UnknownKey {
+                nearest: nearest(key, known.iter().map(String::as_str)).map(str::to_owned),
+                key: key.to_owned(),
+                origin,
+            });
+        }
+        let mut table = &mut self.merged;
+        let (sections, name) = key.rsplit_once('.').map_or((None, key), |(left, right)| (Some(left), right));
+        for section in sections.into_iter().flat_map(|sections| sections.split('.')) {
+            if let Some(Value::Table(inner)) = table.get_mut(section) {
+                table = inner;
+            } else {
+                break;
+            }
+        }
+        table.insert(name.to_owned(), value);
+        self.origins.insert(key.to_owned(), origin);
+        Ok(())
+    }
+}
+
+fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let value = table.get(first)?;
+    match rest {
+        None => Some(value),
+        Some(rest) => find(value.as_table()?, rest),
+    }
+}
+
+fn leaves(table: &Table, prefix: &str) -> Vec<String> {
+    let mut keys = Vec::new();
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) => keys.extend(leaves(inner, &key)),
+            _ => keys.push(key),
+        }
+    }
+    keys
+}
+
+fn collect_lines(table: &DeTable<'_>, prefix: &str, text: &str, lines: &mut Vec<(String, usize)>) {
+    for (name, value) in table {
+        let key = match prefix {
+            "" => name.get_ref().to_string(),
+            prefix => format!("{prefix}.{}", name.get_ref()),
+        };
+        if let Some(inner) = value.get_ref().as_table() {
+            collect_lines(inner, &key, text, lines);
+        }
+        lines.push((key, line_of(text, name.span().start)));
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}

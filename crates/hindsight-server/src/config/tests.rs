@@ -1,0 +1,82 @@
+use super::*;
+
+fn load(text: &str, environment: &[(&str, &str)], flags: &Overrides) -> Result<Config, ConfigError> {
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Config::of(Some((Path::new("h.toml"), text)), environment, flags)
+}
+
+fn message(text: &str, environment: &[(&str, &str)]) -> String {
+    load(text, environment, &Overrides::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn nothing_set_is_the_default() {
+    assert_eq!(load("", &[], &Overrides::default()).unwrap(), Config::default());
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_over_the_file() {
+    let file = "data = '/a'\nlisten = '127.0.0.1:1'\n[log]\nlevel = 'warn'\n[limits]\nconnections = 5";
+    let environment = [
+        ("HINDSIGHT__LISTEN", "127.0.0.1:2"),
+        ("HINDSIGHT__LOG__LEVEL", "debug"),
+        ("HINDSIGHT__TIMEOUTS__DRAIN_MS", "77"),
+        ("HINDSIGHT_NAMESPACE", "ops"),
+    ];
+    let flags = Overrides { listen: Some("localhost:3".to_owned()), ..Overrides::default() };
+    let config = load(file, &environment, &flags).unwrap();
+    assert_eq!(config.data, Path::new("/a"));
+    assert_eq!(config.listen.to_string(), "127.0.0.1:3");
+    assert_eq!((config.log.level.as_str(), config.timeouts.drain_ms, config.limits.connections), ("debug", 77, 5));
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_its_neighbour() {
+    let text = "data = 'x'\n\n[limits]\nconnexions = 5";
+    assert_eq!(
+        message(text, &[]),
+        "h.toml:4: there is no key \"limits.connexions\": did you mean \"limits.connections\"?"
+    );
+    assert_eq!(
+        message("dta = 'x'", &[]),
+        "h.toml:1: there is no key \"dta\": did you mean \"data\"?"
+    );
+    assert_eq!(
+        message("", &[("HINDSIGHT__LOG__LEVLE", "info")]),
+        "HINDSIGHT__LOG__LEVLE: there is no key \"log.levle\": did you mean \"log.level\"?"
+    );
+    assert_eq!(message("[zzz]\nq = 1", &[]), "h.toml:1: there is no key \"zzz\"");
+}
+
+#[test]
+fn a_wrong_value_is_named_with_its_place() {
+    let error = message("[limits]\nconnections = 'many'", &[]);
+    assert!(error.starts_with("h.toml:2: limits.connections: ") && error.contains("usize"), "{error}");
+    let error = message("[log]\nformat = 'xml'", &[]);
+    assert!(error.starts_with("h.toml:2: log.format: ") && error.contains("auto"), "{error}");
+    let error = message("limits = 5", &[]);
+    assert!(error.starts_with("h.toml:1: limits: "), "{error}");
+    assert_eq!(
+        message("", &[("HINDSIGHT__LIMITS__CONNECTIONS", "many")]),
+        "HINDSIGHT__LIMITS__CONNECTIONS: limits.connections: \"many\" is not a whole number"
+    );
+    assert_eq!(
+        message("[limits]\nconnections = 0", &[]),
+        "h.toml:2: limits.connections is 0: expected 1 to 65536"
+    );
+    let error = message("listen = 'here'", &[]);
+    assert!(error.contains("expected one such as 127.0.0.1:7420"), "{error}");
+    let error = message("data = \nx", &[]);
+    assert!(error.starts_with("h.toml:1: "), "{error}");
+}
+
+#[test]
+fn only_loopback_is_bound() {
+    for address in ["0.0.0.0:1", "[::]:1", "192.168.1.4:1", "[::ffff:10.0.0.1]:1"] {
+        let error = message(&format!("http = '{address}'"), &[]);
+        assert!(error.contains("binds loopback only") && error.contains(address), "{error}");
+    }
+    for address in ["127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
+        assert!(load(&format!("http = '{address}'"), &[], &Overrides::default()).is_ok(), "{address}");
+    }
+}

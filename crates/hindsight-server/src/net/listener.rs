@@ -1,0 +1,98 @@
+//! Accepting connections.
+
+use std::{
+    convert::Infallible,
+    io,
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::Router;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinSet,
+};
+
+use super::{ConnectionLimits, Front, Phase, Places, connection};
+
+/// The wait after an accept that failed for want of descriptors or memory, and its limit.
+const BACK_OFF: Duration = Duration::from_millis(10);
+const BACK_OFF_MAX: Duration = Duration::from_millis(500);
+
+/// A bound port and what answers on it.
+pub(crate) struct Listener {
+    pub(crate) socket: TcpListener,
+    pub(crate) front: Front,
+    pub(crate) router: Router,
+    pub(crate) limits: Arc<ConnectionLimits>,
+    pub(crate) places: Places,
+}
+
+impl Listener {
+    /// Serves until the phase is draining, then waits for the open connections. Dropping the future ends them.
+    pub(crate) async fn serve(self, mut phase: watch::Receiver<Phase>) {
+        let mut connections = JoinSet::new();
+        let mut stop = phase.clone();
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                // An error means that the server itself is gone.
+                _ = stop.wait_for(|phase| *phase >= Phase::Draining) => break,
+                Some(_) = connections.join_next() => continue,
+                accepted = self.accept() => accepted,
+            };
+            let Ok((stream, place)) = accepted;
+            let life = connection::serve(
+                stream,
+                self.front,
+                self.router.clone(),
+                Arc::clone(&self.limits),
+                phase.clone(),
+            );
+            connections.spawn(async move {
+                life.await;
+                drop(place);
+            });
+        }
+        // The port is given free before the open connections end: nobody new connects to a server that stops.
+        drop(self.socket);
+        phase.mark_unchanged();
+        while connections.join_next().await.is_some() {}
+    }
+
+    /// The next connection with its place. It can be dropped at any time without losing one.
+    async fn accept(&self) -> Result<(TcpStream, super::places::Place), Infallible> {
+        let mut back_off = BACK_OFF;
+        loop {
+            let Some(permit) = self.places.next().await else { std::future::pending().await };
+            match self.socket.accept().await {
+                Ok((stream, from)) => {
+                    if let Some(place) = self.places.take(permit, from.ip()) {
+                        return Ok((stream, place));
+                    }
+                    tracing::debug!(address = %from.ip(), "too many connections of one address: closed");
+                    back_off = BACK_OFF;
+                }
+                Err(error) if is_of_one_connection(&error) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "can't accept connections for now");
+                    tokio::time::sleep(back_off).await;
+                    back_off = (back_off * 2).min(BACK_OFF_MAX);
+                }
+            }
+        }
+    }
+
+    /// Where it listens; with port 0 the system chose the port.
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+}
+
+/// Whether accepting failed because the connection was gone again, which says nothing about the next one.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}

@@ -1,0 +1,292 @@
+//! The write-ahead log: batches go in, get a number, and become durable together.
+//!
+//! Life of a batch: [`Log::append`] gives it the next LSN and puts it into the pending group (`pending.rs`). One
+//! commit takes the whole group, writes it with one call and syncs it with one call (`writer.rs`), then says how far
+//! the log is durable (`progress.rs`), which wakes everybody who waits. The committer (`committer.rs`) does that in a
+//! thread whenever something is pending; a test calls [`Log::commit_step`] instead and decides the order itself.
+//!
+//! After a write or a sync failed, what is on disk can't be known: the kernel may have marked lost pages clean, and
+//! the next sync would answer Ok. So the log is poisoned for good: nothing is written, synced or acknowledged again.
+
+mod committer;
+mod pending;
+mod progress;
+mod writer;
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use hindsight_core::Lsn;
+use parking_lot::Mutex;
+
+use crate::{
+    error::{At, IoFailure, StorageError},
+    frame::{PAYLOAD_BYTES_MAX, payload_crc},
+    io::Io,
+    options::LogOptions,
+    recovery::{self, Recovered, Sink},
+    segment::LogPlace,
+};
+use pending::Pending;
+use progress::Progress;
+pub(crate) use writer::Tail;
+use writer::Writer;
+
+/// Why the log takes nothing more.
+#[derive(Debug, Clone)]
+pub(crate) enum Stop {
+    Closed,
+    Poisoned(IoFailure),
+}
+
+impl From<Stop> for StorageError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Closed => StorageError::Closed,
+            Stop::Poisoned(failure) => StorageError::Poisoned(failure),
+        }
+    }
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// How many batches became durable.
+    pub batches: usize,
+    /// The newest durable batch.
+    pub synced_lsn: Lsn,
+    /// Whether the log itself does not say yet that this batch is durable; see [`Log::witness_step`].
+    pub is_witness_due: bool,
+}
+
+/// The log of one data directory. Dropping it stops its thread and gives up what was not committed.
+#[derive(Debug)]
+pub struct Log<I: Io> {
+    shared: Arc<Shared<I>>,
+    committer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What appenders, waiters and the committer share.
+///
+/// Locks are taken in the order writer, pending; the state of `progress` is the innermost.
+struct Shared<I: Io> {
+    options: LogOptions,
+    pending: Pending,
+    progress: Progress,
+    /// Held during a commit: at most one runs at a time.
+    writer: Mutex<Writer<I>>,
+    has_committer: AtomicBool,
+}
+
+impl<I: Io> std::fmt::Debug for Shared<I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("progress", &self.progress).finish_non_exhaustive()
+    }
+}
+
+impl<I: Io> Log<I> {
+    /// Opens the log in `dir`, which exists, and hands every batch above `checkpoint_lsn` to `sink`, in order.
+    ///
+    /// # Errors
+    /// Those of recovery ([`StorageError::Corrupt`] and its kin; the disk is unchanged then), those of `sink`, and
+    /// calls of the system that failed.
+    pub fn open(
+        io: Arc<I>,
+        dir: &Path,
+        store_id: u64,
+        options: LogOptions,
+        checkpoint_lsn: Lsn,
+        sink: Sink<'_>,
+    ) -> Result<(Log<I>, Recovered), StorageError> {
+        let place = LogPlace { dir: dir.to_owned(), store_id, options: options.clone() };
+        let (tail, recovered) = recovery::recover(io.as_ref(), &place, checkpoint_lsn, sink)?;
+        let last_lsn = tail.last_lsn;
+        let shared = Shared {
+            pending: Pending::new(last_lsn, &options),
+            progress: Progress::new(last_lsn),
+            writer: Mutex::new(Writer::new(io, place, tail)),
+            has_committer: AtomicBool::new(false),
+            options,
+        };
+        Ok((Log { shared: Arc::new(shared), committer: Mutex::new(None) }, recovered))
+    }
+
+    /// Gives a batch its number and puts it into the next commit. It is durable when [`Log::synced`] says so.
+    /// Waits when as much as the options allow is pending already.
+    ///
+    /// # Errors
+    /// [`StorageError::TooLarge`], [`StorageError::Poisoned`], [`StorageError::Closed`]; the batch has no number then.
+    pub fn append(&self, payload: &[u8]) -> Result<Lsn, StorageError> {
+        let bytes_max = PAYLOAD_BYTES_MAX as usize;
+        if payload.len() > bytes_max {
+            return Err(StorageError::TooLarge { bytes: payload.len(), bytes_max });
+        }
+        let crc = payload_crc(payload);
+        loop {
+            if let Some(lsn) = self.shared.pending.try_push(payload, crc)? {
+                return Ok(lsn);
+            }
+            if self.shared.has_committer.load(Ordering::Acquire) {
+                self.shared.pending.wait_for_room();
+            } else {
+                // Nobody else would make room.
+                self.commit_step()?;
+            }
+        }
+    }
+
+    /// Writes and syncs everything that is pending. Waits for a commit that is under way.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`] when this or an earlier write or sync failed; [`StorageError::Closed`].
+    pub fn commit_step(&self) -> Result<Committed, StorageError> {
+        Ok(self.shared.commit_step()?)
+    }
+
+    /// Writes into the log how far it is durable, if no frame says so yet. Needs no sync: it makes the time short in
+    /// which a damaged commit could be taken for a torn one.
+    ///
+    /// # Errors
+    /// As [`Log::commit_step`].
+    pub fn witness_step(&self) -> Result<(), StorageError> {
+        Ok(self.shared.witness_step()?)
+    }
+
+    /// The newest durable batch; 0 when there is none. Can be read after a failure, too.
+    #[must_use]
+    pub fn synced_lsn(&self) -> Lsn {
+        self.shared.progress.synced_lsn()
+    }
+
+    /// The number that the next batch will have, if no other thread appends first.
+    #[must_use]
+    pub fn next_lsn(&self) -> Lsn {
+        self.shared.pending.next_lsn()
+    }
+
+    /// Blocks until a batch is durable.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`] or [`StorageError::Closed`] when it never will be, as far as can be known.
+    pub fn wait_synced(&self, lsn: Lsn) -> Result<(), StorageError> {
+        Ok(self.shared.progress.wait_blocking(lsn)?)
+    }
+
+    /// Waits until a batch is durable.
+    ///
+    /// # Errors
+    /// As [`Log::wait_synced`].
+    pub async fn synced(&self, lsn: Lsn) -> Result<(), StorageError> {
+        Ok(self.shared.progress.wait(lsn).await?)
+    }
+
+    /// The failure that ended all writing, if there was one.
+    #[must_use]
+    pub fn poison(&self) -> Option<IoFailure> {
+        self.shared.progress.poison()
+    }
+
+    /// Starts the thread that commits whatever is pending. A second call does nothing.
+    ///
+    /// # Errors
+    /// [`StorageError::Io`] when the system starts no thread.
+    pub fn spawn_committer(&self) -> Result<(), StorageError> {
+        let mut committer = self.committer.lock();
+        if committer.is_none() {
+            let shared = Arc::clone(&self.shared);
+            let builder = std::thread::Builder::new().name("log-committer".to_owned());
+            let dir = shared.writer.lock().dir().to_owned();
+            self.shared.has_committer.store(true, Ordering::Release);
+            match builder.spawn(move || committer::run(&shared)).at("start the committer of", &dir) {
+                Ok(handle) => *committer = Some(handle),
+                Err(failure) => {
+                    self.shared.has_committer.store(false, Ordering::Release);
+                    return Err(failure.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what is pending, notes in the log that it was closed in order, and stops. A second call does nothing.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`] when a write or sync failed.
+    pub fn close(&self) -> Result<(), StorageError> {
+        self.shared.pending.stop(Stop::Closed);
+        self.join_committer();
+        let result = self.shared.close();
+        self.shared.progress.stop(Stop::Closed);
+        Ok(result?)
+    }
+
+    fn join_committer(&self) {
+        if let Some(handle) = self.committer.lock().take()
+            && handle.join().is_err()
+        {
+            tracing::error!("the log's committer thread panicked");
+        }
+        self.shared.has_committer.store(false, Ordering::Release);
+    }
+}
+
+impl<I: Io> Drop for Log<I> {
+    fn drop(&mut self) {
+        self.shared.pending.stop(Stop::Closed);
+        self.join_committer();
+        self.shared.progress.stop(Stop::Closed);
+    }
+}
+
+impl<I: Io> Shared<I> {
+    fn commit_step(&self) -> Result<Committed, Stop> {
+        let mut writer = self.writer.lock();
+        writer.check_open()?;
+        let Some(mut group) = self.pending.take() else {
+            return Ok(Committed { batches: 0, synced_lsn: writer.synced_lsn(), is_witness_due: writer.is_witness_due() });
+        };
+        let batches = group.batches();
+        match writer.commit(&mut group, |lsn| self.progress.publish(lsn)) {
+            Ok(()) => {
+                self.pending.recycle(group);
+                Ok(Committed { batches, synced_lsn: writer.synced_lsn(), is_witness_due: writer.is_witness_due() })
+            }
+            Err(failure) => Err(self.poison(&mut writer, failure)),
+        }
+    }
+
+    fn witness_step(&self) -> Result<(), Stop> {
+        let mut writer = self.writer.lock();
+        writer.check_open()?;
+        writer.witness().map_err(|failure| self.poison(&mut writer, failure))
+    }
+
+    fn close(&self) -> Result<(), Stop> {
+        if self.writer.lock().is_closed() {
+            return Ok(());
+        }
+        self.commit_step()?;
+        let mut writer = self.writer.lock();
+        writer.close().map_err(|failure| self.poison(&mut writer, failure))
+    }
+
+    /// Ends all writing.
+    fn poison(&self, writer: &mut Writer<I>, failure: IoFailure) -> Stop {
+        tracing::error!(error = %failure, source = %failure.source, synced_lsn = %writer.synced_lsn(), "the log is poisoned");
+        let stop = Stop::Poisoned(failure);
+        // IMPORTANT: the writer first, so that nobody who is woken below can cause another write or sync.
+        writer.stop(stop.clone());
+        self.pending.stop(stop.clone());
+        self.progress.stop(stop.clone());
+        stop
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! What bincode sees: a mirror of the core's types, written out by hand. A change here is a new schema version.
+
+mod episode;
+mod memory;
+mod parts;
+mod words;
+
+use bincode::{Decode, Encode};
+use hindsight_core::{Batch, Change, Embedding, MemoryId, NamedVector, Record, RequestKey, Timestamp};
+
+use crate::codec::CodecError;
+use memory::StoredMemory;
+use words::Word;
+
+#[derive(Debug, Encode, Decode)]
+pub(crate) struct StoredBatch {
+    namespace: String,
+    at_ms: i64,
+    request: Option<StoredRequest>,
+    changes: Vec<StoredChange>,
+}
+
+#[derive(Debug, Encode, Decode)]
+struct StoredRequest {
+    id: String,
+    digest: u128,
+}
+
+#[derive(Debug, Encode, Decode)]
+enum StoredChange {
+    Put(Box<StoredRecord>),
+    SetState { id: u128, state: u8, version: u64, at_ms: i64 },
+}
+
+#[derive(Debug, Encode, Decode)]
+struct StoredRecord {
+    memory: StoredMemory,
+    vectors: Vec<StoredVector>,
+}
+
+/// `components` are the vector's `f32`, little endian, one after the other.
+#[derive(Debug, Encode, Decode)]
+struct StoredVector {
+    role: u8,
+    components: Vec<u8>,
+}
+
+impl TryFrom<&Batch> for StoredBatch {
+    type Error = CodecError;
+
+    fn try_from(batch: &Batch) -> Result<Self, CodecError> {
+        let Batch { namespace, at, request, changes } = batch;
+        Ok(StoredBatch {
+            namespace: namespace.as_str().to_owned(),
+            at_ms: at.as_ms(),
+            request: request.as_ref().map(|RequestKey { id, digest }| StoredRequest { id: id.clone(), digest: *digest }),
+            changes: changes.iter().map(StoredChange::try_from).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl TryFrom<StoredBatch> for Batch {
+    type Error = CodecError;
+
+    fn try_from(stored: StoredBatch) -> Result<Self, CodecError> {
+        let StoredBatch { namespace, at_ms, request, changes } = stored;
+        Ok(Batch {
+            namespace: namespace.parse().map_err(CodecError::field("namespace"))?,
+            at: Timestamp::from_ms(at_ms),
+            request: request.map(|StoredRequest { id, digest }| RequestKey { id, digest }),
+            changes: changes.into_iter().map(Change::try_from).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl TryFrom<&Change> for StoredChange {
+    type Error = CodecError;
+
+    fn try_from(change: &Change) -> Result<Self, CodecError> {
+        Ok(match change {
+            Change::Put(record) => {
+                let Record { memory, vectors } = record.as_ref();
+                let vectors = vectors.iter().map(StoredVector::from).collect();
+                StoredChange::Put(Box::new(StoredRecord { memory: memory.try_into()?, vectors }))
+            }
+            Change::SetState { id, state, version, at } => StoredChange::SetState {
+                id: id.as_u128(),
+                state: state.code(),
+                version: *version,
+                at_ms: at.as_ms(),
+            },
+        })
+    }
+}
+
+impl TryFrom<StoredChange> for Change {
+    type Error = CodecError;
+
+    fn try_from(stored: StoredChange) -> Result<Self, CodecError> {
+        Ok(match stored {
+            StoredChange::Put(record) => {
+                let StoredRecord { memory, vectors } = *record;
+                let vectors = vectors.into_iter().map(NamedVector::try_from).collect::<Result<_, _>>()?;
+                Change::Put(Box::new(Record { memory: memory.try_into()?, vectors }))
+            }
+            StoredChange::SetState { id, state, version, at_ms } => Change::SetState {
+                id: MemoryId::from_u128(id),
+                state: Word::from_code("state", state)?,
+                version,
+                at: Timestamp::from_ms(at_ms),
+            },
+        })
+    }
+}
+
+impl From<&NamedVector> for StoredVector {
+    fn from(vector: &NamedVector) -> Self {
+        let NamedVector { role, embedding } = vector;
+        let mut components = Vec::with_capacity(embedding.dimension() * 4);
+        for component in embedding.as_slice() {
+            components.extend_from_slice(&component.to_le_bytes());
+        }
+        StoredVector { role: role.code(), components }
+    }
+}
+
+impl TryFrom<StoredVector> for NamedVector {
+    type Error = CodecError;
+
+    fn try_from(stored: StoredVector) -> Result<Self, CodecError> {
+        let StoredVector { role, components } = stored;
+        let (components, rest) = components.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(CodecError::Trailing { bytes: rest.len() });
+        }
+        let components = components.iter().map(|component| f32::from_le_bytes(*component)).collect();
+        Ok(NamedVector {
+            role: Word::from_code("vectors.role", role)?,
+            embedding: Embedding::from_stored(components).map_err(CodecError::field("vectors"))?,
+        })
+    }
+}

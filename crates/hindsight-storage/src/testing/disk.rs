@@ -1,0 +1,406 @@
+//! The state of the disk: for every file what is cached and what is durable, for every folder the changes that no
+//! sync has covered yet.
+
+#![expect(clippy::cast_possible_truncation, reason = "files of tests are far below 4 GiB, and random bytes are cut on purpose")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{Counts, Fault, FaultKind};
+use crate::io::OpenMode;
+
+const SECTOR: usize = 512;
+const EIO: i32 = 5;
+
+/// Repeatable random numbers (SplitMix64).
+#[derive(Debug, Clone)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Inode {
+    durable: Vec<u8>,
+    cached: Vec<u8>,
+    /// Sectors in which the cache is ahead of the disk, and that the next sync will write.
+    dirty: BTreeSet<usize>,
+    /// Sectors that a failed sync marked clean.
+    lost: BTreeSet<usize>,
+    locked_by: Option<u64>,
+    had_failed_sync: bool,
+}
+
+/// A change of a folder that is not durable yet.
+#[derive(Debug, Clone)]
+enum DirChange {
+    Create(PathBuf, u64),
+    Unlink(PathBuf),
+    Rename(PathBuf, PathBuf, u64),
+}
+
+/// How much of what was pending survives a crash.
+#[derive(Clone, Copy, PartialEq)]
+enum Survival {
+    Nothing,
+    Everything,
+    EachForItself,
+}
+
+#[derive(Debug)]
+pub(super) struct Disk {
+    inodes: BTreeMap<u64, Inode>,
+    names: BTreeMap<PathBuf, u64>,
+    durable_names: BTreeMap<PathBuf, u64>,
+    pending: Vec<DirChange>,
+    dirs: BTreeSet<PathBuf>,
+    next_id: u64,
+    pub(super) random: Random,
+    pub(super) now_ms: u64,
+    pub(super) counts: Counts,
+    pub(super) fault: Option<Fault>,
+    pub(super) power_cut_at: Option<u64>,
+    pub(super) sync_time: Duration,
+}
+
+impl Disk {
+    pub(super) fn new(seed: u64) -> Disk {
+        Disk {
+            inodes: BTreeMap::new(),
+            names: BTreeMap::new(),
+            durable_names: BTreeMap::new(),
+            pending: Vec::new(),
+            dirs: BTreeSet::new(),
+            next_id: 1,
+            random: Random(seed),
+            now_ms: 1_700_000_000_000,
+            counts: Counts::default(),
+            fault: None,
+            power_cut_at: None,
+            sync_time: Duration::ZERO,
+        }
+    }
+
+    /// Counts a call and says whether it goes wrong.
+    fn next_fault(&mut self) -> io::Result<Option<FaultKind>> {
+        let call = self.counts.calls;
+        self.counts.calls += 1;
+        if self.power_cut_at.is_some_and(|at| call >= at) {
+            return Err(io::Error::from_raw_os_error(EIO));
+        }
+        let hits = |fault: &Fault| call == fault.at_call || (fault.is_sticky && call > fault.at_call);
+        Ok(self.fault.filter(hits).map(|fault| fault.kind))
+    }
+
+    /// A call that has no half-way: it fails or it happens.
+    pub(super) fn call(&mut self, can_be_interrupted: bool) -> io::Result<()> {
+        match self.next_fault()? {
+            Some(FaultKind::Errno(errno)) => Err(io::Error::from_raw_os_error(errno)),
+            Some(FaultKind::Interrupted) if can_be_interrupted => self.interrupted(),
+            _ => Ok(()),
+        }
+    }
+
+    /// A signal comes once: a sticky interruption would be an endless loop for every honest caller.
+    fn interrupted<T>(&mut self) -> io::Result<T> {
+        self.fault = None;
+        Err(io::ErrorKind::Interrupted.into())
+    }
+
+    fn parent_exists(&self, path: &Path) -> io::Result<()> {
+        match path.parent() {
+            Some(parent) if self.names.contains_key(parent) => Err(io::ErrorKind::NotADirectory.into()),
+            Some(parent) if !self.dirs.contains(parent) => Err(io::ErrorKind::NotFound.into()),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn open(&mut self, path: &Path, mode: OpenMode) -> io::Result<(u64, u64)> {
+        self.parent_exists(path)?;
+        let creates = matches!(mode, OpenMode::CreateOrOpen | OpenMode::CreateEmpty);
+        let inode = match self.names.get(path) {
+            Some(inode) => *inode,
+            None if creates => {
+                let inode = self.new_id();
+                self.inodes.insert(inode, Inode::default());
+                self.names.insert(path.to_owned(), inode);
+                self.pending.push(DirChange::Create(path.to_owned(), inode));
+                inode
+            }
+            None => return Err(io::ErrorKind::NotFound.into()),
+        };
+        if mode == OpenMode::CreateEmpty {
+            self.set_len(inode, 0);
+        }
+        Ok((inode, self.new_id()))
+    }
+
+    fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let inode = self.names.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        self.names.insert(to.to_owned(), inode);
+        self.pending.push(DirChange::Rename(from.to_owned(), to.to_owned(), inode));
+        Ok(())
+    }
+
+    pub(super) fn unlink(&mut self, path: &Path) -> io::Result<()> {
+        self.names.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        self.pending.push(DirChange::Unlink(path.to_owned()));
+        Ok(())
+    }
+
+    pub(super) fn sync_dir(&mut self, dir: &Path) -> io::Result<()> {
+        let (now_durable, still_pending): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.pending).into_iter().partition(|change| change.dir() == Some(dir));
+        self.pending = still_pending;
+        now_durable.iter().for_each(|change| change.apply(&mut self.durable_names));
+        Ok(())
+    }
+
+    pub(super) fn list(&self, dir: &Path) -> io::Result<Vec<OsString>> {
+        if self.names.contains_key(dir) {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        if !self.dirs.contains(dir) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let all = self.names.keys().chain(self.dirs.iter());
+        let mut names: Vec<_> =
+            all.filter(|path| path.parent() == Some(dir)).filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Durable at once, as the trait promises.
+    pub(super) fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
+        if path.ancestors().any(|ancestor| self.names.contains_key(ancestor)) {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        self.dirs.extend(path.ancestors().map(Path::to_owned));
+        Ok(())
+    }
+
+    pub(super) fn pwrite(&mut self, inode: u64, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.counts.writes += 1;
+        let (len, result) = match self.next_fault()? {
+            None => (bytes.len(), Ok(bytes.len())),
+            Some(FaultKind::ShortWrite) => (bytes.len().div_ceil(2), Ok(bytes.len().div_ceil(2))),
+            Some(FaultKind::Interrupted) => return self.interrupted(),
+            Some(FaultKind::Errno(errno)) => (bytes.len() / 2, Err(io::Error::from_raw_os_error(errno))),
+        };
+        let file = self.inodes.entry(inode).or_default();
+        let start = offset as usize;
+        if file.cached.len() < start + len {
+            file.cached.resize(start + len, 0);
+        }
+        file.cached[start..start + len].copy_from_slice(&bytes[..len]);
+        file.dirty.extend((start / SECTOR..(start + len).div_ceil(SECTOR)).filter(|_| len > 0));
+        result
+    }
+
+    pub(super) fn pread(&self, inode: u64, offset: u64, bytes: &mut [u8]) -> usize {
+        let cached = self.inodes.get(&inode).map_or(&[][..], |file| &file.cached);
+        let from = cached.get(offset as usize..).unwrap_or_default();
+        let len = from.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&from[..len]);
+        len
+    }
+
+    pub(super) fn set_len(&mut self, inode: u64, len: u64) {
+        let file = self.inodes.entry(inode).or_default();
+        let (old, new) = (file.cached.len(), len as usize);
+        file.cached.resize(new, 0);
+        file.dirty.extend(new.min(old) / SECTOR..new.max(old).div_ceil(SECTOR));
+    }
+
+    pub(super) fn len(&self, inode: u64) -> u64 {
+        self.inodes.get(&inode).map_or(0, |file| file.cached.len() as u64)
+    }
+
+    pub(super) fn sync(&mut self, inode: u64) -> io::Result<()> {
+        let fault = self.next_fault()?;
+        let file = self.inodes.entry(inode).or_default();
+        if file.had_failed_sync {
+            self.counts.syncs_after_failure += 1;
+        }
+        match fault {
+            Some(FaultKind::Errno(errno)) => {
+                file.lost.append(&mut file.dirty);
+                file.had_failed_sync = true;
+                return Err(io::Error::from_raw_os_error(errno));
+            }
+            Some(FaultKind::Interrupted) => return self.interrupted(),
+            Some(FaultKind::ShortWrite) | None => {}
+        }
+        file.durable.resize(file.cached.len(), 0);
+        for sector in std::mem::take(&mut file.dirty) {
+            file.lost.remove(&sector);
+            copy_sector(&mut file.durable, &file.cached, sector);
+        }
+        Ok(())
+    }
+
+    /// What the cache holds and the disk never got is read from the disk again.
+    pub(super) fn drop_cache(&mut self, inode: u64) {
+        let file = self.inodes.entry(inode).or_default();
+        for sector in std::mem::take(&mut file.lost) {
+            if !file.dirty.contains(&sector) {
+                copy_sector(&mut file.cached, &file.durable, sector);
+            }
+        }
+    }
+
+    pub(super) fn try_lock(&mut self, inode: u64, handle: u64) -> bool {
+        let file = self.inodes.entry(inode).or_default();
+        *file.locked_by.get_or_insert(handle) == handle
+    }
+
+    pub(super) fn unlock(&mut self, inode: u64, handle: u64) {
+        if let Some(file) = self.inodes.get_mut(&inode)
+            && file.locked_by == Some(handle)
+        {
+            file.locked_by = None;
+        }
+    }
+
+    pub(super) fn after_crash(&self, seed: u64) -> Disk {
+        let mut random = Random(seed);
+        let survival = match random.below(10) {
+            0 => Survival::Nothing,
+            1 => Survival::Everything,
+            _ => Survival::EachForItself,
+        };
+        let mut disk = self.successor();
+        for (inode, file) in &self.inodes {
+            let content = file.after_crash(&mut random, survival);
+            disk.inodes.insert(*inode, Inode { durable: content.clone(), cached: content, ..Inode::default() });
+        }
+        disk.names.clone_from(&self.durable_names);
+        for change in &self.pending {
+            if survival == Survival::Everything || (survival == Survival::EachForItself && random.below(2) == 0) {
+                change.apply(&mut disk.names);
+            }
+        }
+        disk.durable_names.clone_from(&disk.names);
+        disk
+    }
+
+    pub(super) fn after_kill(&self) -> Disk {
+        let mut disk = self.successor();
+        disk.inodes.clone_from(&self.inodes);
+        for file in disk.inodes.values_mut() {
+            file.locked_by = None;
+            file.had_failed_sync = false;
+        }
+        disk.names.clone_from(&self.names);
+        disk.durable_names.clone_from(&self.durable_names);
+        disk.pending.clone_from(&self.pending);
+        disk
+    }
+
+    fn successor(&self) -> Disk {
+        Disk { dirs: self.dirs.clone(), next_id: self.next_id, now_ms: self.now_ms, ..Disk::new(self.random.0) }
+    }
+
+    pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
+        Some(self.inodes.get(self.names.get(path)?)?.cached.clone())
+    }
+
+    pub(super) fn put_durably(&mut self, path: &Path, bytes: &[u8]) {
+        self.dirs.extend(path.ancestors().skip(1).map(Path::to_owned));
+        let inode = self.new_id();
+        let file = Inode { durable: bytes.to_vec(), cached: bytes.to_vec(), ..Inode::default() };
+        self.inodes.insert(inode, file);
+        self.names.insert(path.to_owned(), inode);
+        self.durable_names.insert(path.to_owned(), inode);
+    }
+
+    pub(super) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        self.names.keys().filter_map(|path| Some((path.clone(), self.content(path)?))).collect()
+    }
+}
+
+impl DirChange {
+    fn dir(&self) -> Option<&Path> {
+        match self {
+            DirChange::Create(path, _) | DirChange::Unlink(path) | DirChange::Rename(_, path, _) => path.parent(),
+        }
+    }
+
+    fn apply(&self, names: &mut BTreeMap<PathBuf, u64>) {
+        match self {
+            DirChange::Create(path, inode) => {
+                names.insert(path.clone(), *inode);
+            }
+            DirChange::Unlink(path) => {
+                names.remove(path);
+            }
+            DirChange::Rename(from, to, inode) => {
+                names.remove(from);
+                names.insert(to.clone(), *inode);
+            }
+        }
+    }
+}
+
+impl Inode {
+    /// Length and every dirty sector are decided each for itself.
+    fn after_crash(&self, random: &mut Random, survival: Survival) -> Vec<u8> {
+        let keeps_new_len = match survival {
+            Survival::Nothing => return self.durable.clone(),
+            Survival::Everything => true,
+            Survival::EachForItself => random.below(2) == 0,
+        };
+        let mut content = self.durable.clone();
+        content.resize(if keeps_new_len { self.cached.len() } else { self.durable.len() }, 0);
+        for sector in &self.dirty {
+            let fate = if survival == Survival::Everything { 1 } else { random.below(5) };
+            let start = (sector * SECTOR).min(content.len());
+            let end = (start + SECTOR).min(content.len());
+            match fate {
+                0 => {}
+                1 => copy_sector(&mut content, &self.cached, *sector),
+                2 => content[start..end].fill(0),
+                3 => content[start..end].fill_with(|| random.next() as u8),
+                _ => {
+                    let old = content[start..end].to_vec();
+                    copy_sector(&mut content, &self.cached, *sector);
+                    let cut = random.below(SECTOR as u64) as usize;
+                    if let Some(rest) = old.get(cut..) {
+                        content[start + cut..end].copy_from_slice(rest);
+                    }
+                }
+            }
+        }
+        content
+    }
+}
+
+/// Copies one sector between two images of a file; what the source does not have is zero.
+fn copy_sector(to: &mut [u8], from: &[u8], sector: usize) {
+    let start = sector * SECTOR;
+    let end = (start + SECTOR).min(to.len());
+    for at in start..end {
+        to[at] = from.get(at).copied().unwrap_or(0);
+    }
+}

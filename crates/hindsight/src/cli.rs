@@ -1,0 +1,78 @@
+//! What the command line may say: the global flags and the list of commands. Each command's own flags stand
+//! with the command.
+
+use clap::{Args, Parser, Subcommand, builder::NonEmptyStringValueParser};
+use hindsight_core::{Namespace, time::Span};
+
+use crate::commands;
+use crate::output::Format;
+
+/// A memory database for agents: write what happened, recall what matters now, and see why.
+#[derive(Debug, Parser)]
+#[command(name = "hindsight", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The flags that every command understands.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Globals {
+    /// Where the server listens (gRPC)
+    #[arg(long, global = true, env = "HINDSIGHT_SERVER", value_name = "URL")]
+    #[arg(default_value = "http://127.0.0.1:7420", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// The namespace to work in
+    #[arg(short, long, global = true, env = "HINDSIGHT_NAMESPACE", value_name = "NAME")]
+    pub(crate) namespace: Option<Namespace>,
+    /// How to print: a table on a terminal, else JSON
+    #[arg(short, long, global = true, value_enum, value_name = "FORMAT")]
+    pub(crate) output: Option<Format>,
+    /// How long one call may take
+    #[arg(long, global = true, value_name = "SPAN", default_value = "10s")]
+    pub(crate) timeout: Span,
+    /// Print without colours (also: NO_COLOR)
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the server
+    Serve(commands::serve::ServeArgs),
+    /// Store a memory
+    Write(Box<commands::write::WriteArgs>),
+    /// Store a finished task: what was done, with what, and how it ended
+    Record(Box<commands::record::RecordArgs>),
+    /// Ask for the memories that matter now
+    #[command(visible_alias = "search")]
+    Recall(Box<commands::recall::RecallArgs>),
+    /// Show memories by id
+    Get(commands::get::GetArgs),
+    /// List memories
+    List(Box<commands::list::ListArgs>),
+    /// Change fields of a memory
+    Update(Box<commands::update::UpdateArgs>),
+    /// Take memories out of recall; they can be restored
+    Forget(Box<commands::forget::ForgetArgs>),
+    /// Bring forgotten memories back
+    Restore(commands::forget::RestoreArgs),
+    /// Store the lines of a JSONL file
+    Import(commands::import::ImportArgs),
+    /// Write a namespace out as JSONL that `import` takes
+    Export(commands::export::ExportArgs),
+    /// Count what a namespace holds
+    Stats,
+    /// Name the namespaces
+    Namespaces,
+    /// Ask the server how it is
+    Health,
+    /// Print the version
+    Version,
+    /// Show it all on a sample: store, ask, stop hard, start again, ask again
+    Demo(commands::demo::DemoArgs),
+}

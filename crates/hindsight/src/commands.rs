@@ -1,0 +1,17 @@
+//! One file a command: its flags, what it asks of the server, and how the answer is printed.
+
+pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod forget;
+pub(crate) mod get;
+pub(crate) mod health;
+pub(crate) mod import;
+pub(crate) mod list;
+pub(crate) mod namespaces;
+pub(crate) mod recall;
+pub(crate) mod record;
+pub(crate) mod serve;
+pub(crate) mod stats;
+pub(crate) mod update;
+pub(crate) mod version;
+pub(crate) mod write;

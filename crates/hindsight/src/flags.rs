@@ -1,0 +1,7 @@
+//! Flags that several commands share, and what becomes of them.
+
+pub(crate) mod fields;
+pub(crate) mod filter;
+
+pub(crate) use fields::FieldFlags;
+pub(crate) use filter::FilterFlags;

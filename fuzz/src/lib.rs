@@ -1,0 +1,12 @@
+//! What must hold for any bytes at all: one function per fuzz target.
+//!
+//! Each takes arbitrary bytes and panics when its promise is broken. `fuzz_targets/` hands them libFuzzer's inputs,
+//! `tests/replay.rs` the committed corpus, so that an input found once is tested for ever.
+
+#![forbid(unsafe_code)]
+
+mod json;
+mod log;
+
+pub use json::{draft_json, filter_json, record_json};
+pub use log::{batch_decode, log_decode};
