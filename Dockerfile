@@ -35,6 +35,6 @@ VOLUME /data
 EXPOSE 7420 7421
 # The server stops taking requests, finishes those it has, syncs its log and exits with 0.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["/hindsight", "health"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["/hindsight", "health", "--timeout", "2s"]
 ENTRYPOINT ["/hindsight"]
 CMD ["serve", "--data", "/data"]

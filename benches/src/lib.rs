@@ -1,1 +1,14 @@
-//! hindsight-bench
+//! Measuring HindsightDB: how good recall is, and how fast.
+//!
+//! What it does: `quality` imports a dataset of memories and questions and says how often the right memory comes back;
+//! `speed` measures the engine on seeded synthetic memories. Both print what they measured and nothing else. What it
+//! does not: it holds no dataset and sets no target; the figures in `docs/` name the command that gave them.
+//!
+//! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`quality`], [`speed`].
+#![forbid(unsafe_code)]
+
+pub mod dataset;
+pub mod metrics;
+pub mod quality;
+pub mod speed;
+pub mod store;

@@ -25,7 +25,11 @@ fn replay(target: &str, promise: fn(&[u8])) {
                 damage(&mut damaged, &mut dice);
             }
             let kept = std::panic::catch_unwind(|| promise(&damaged));
-            assert!(kept.is_ok(), "damaged copy {copy} of {} breaks the promise: {damaged:02x?}", path.display());
+            assert!(
+                kept.is_ok(),
+                "damaged copy {copy} of {} breaks the promise: {damaged:02x?}",
+                path.display()
+            );
         }
     }
 }

@@ -6,8 +6,8 @@
 use std::time::Instant;
 
 use hindsight_core::{
-    Action, Embedding, Episode, Filter, Kind, Memory, MemoryId, NamedVector, Record, Scope, Source, SourceKind, State, Status,
-    Timestamp, Usage, VectorRole, time::HOUR_MS, time::Span,
+    Action, Embedding, Episode, Filter, Kind, Memory, MemoryId, NamedVector, Record, Scope, Source,
+    SourceKind, State, Status, Timestamp, Usage, VectorRole, time::HOUR_MS, time::Span,
 };
 use hindsight_index::{NamespaceIndex, Shelf, ShelfStats, Shelves};
 
@@ -43,7 +43,8 @@ fn questions(index: &NamespaceIndex, world: &World, random: &mut Random) {
     const ROUNDS: usize = 50;
     let (shelf, now) = (index.active(), Timestamp::from_ms(NOW_MS));
     let all = shelf.all();
-    let thousand: hindsight_index::Selection = all.iter().step_by((all.len() / 1_000).max(1)).take(1_000).collect();
+    let thousand: hindsight_index::Selection =
+        all.iter().step_by((all.len() / 1_000).max(1)).take(1_000).collect();
     let tenth: hindsight_index::Selection = all.iter().step_by(10).collect();
     let vectors: Vec<Embedding> = (0..ROUNDS).map(|_| world.vector(random)).collect();
     let texts: Vec<String> = (0..ROUNDS).map(|_| world.words(3, random)).collect();
@@ -56,8 +57,12 @@ fn questions(index: &NamespaceIndex, world: &World, random: &mut Random) {
     let year = Filter { last: Some(Span::from_ms(365 * 24 * HOUR_MS)), ..Filter::default() };
 
     time("vector top 8 of all", &vectors, |vector| nearest(index, shelf, &all, vector));
-    time(&format!("vector top 8 of {}", tenth.len()), &vectors, |vector| nearest(index, shelf, &tenth, vector));
-    time(&format!("vector top 8 of {}", thousand.len()), &vectors, |vector| nearest(index, shelf, &thousand, vector));
+    time(&format!("vector top 8 of {}", tenth.len()), &vectors, |vector| {
+        nearest(index, shelf, &tenth, vector)
+    });
+    time(&format!("vector top 8 of {}", thousand.len()), &vectors, |vector| {
+        nearest(index, shelf, &thousand, vector)
+    });
     time("keyword top 20 of all, 3 words", &texts, |text| {
         shelf.keyword_top(&all, &index.keyword_query(text, Shelves::Active), 20).len()
     });
@@ -66,11 +71,18 @@ fn questions(index: &NamespaceIndex, world: &World, random: &mut Random) {
     });
     time("select task, status, 7 days", &texts, |_| shelf.select(&filter, now).len());
     time("select 365 days", &texts, |_| shelf.select(&year, now).len());
-    time("current and visible", &texts, |_| shelf.current_at(now).and(&shelf.visible_to(Some("agent1"))).len());
+    time("current and visible", &texts, |_| {
+        shelf.current_at(now).and(&shelf.visible_to(Some("agent1"))).len()
+    });
     println!("(the filter selects {} memories)", shelf.select(&filter, now).len());
 }
 
-fn nearest(index: &NamespaceIndex, shelf: &Shelf, selection: &hindsight_index::Selection, vector: &Embedding) -> usize {
+fn nearest(
+    index: &NamespaceIndex,
+    shelf: &Shelf,
+    selection: &hindsight_index::Selection,
+    vector: &Embedding,
+) -> usize {
     index.vector_query(vector).map_or(0, |query| shelf.vector_top(selection, &query, 8).len())
 }
 
@@ -90,9 +102,16 @@ fn report(what: &str, start: Instant, times: usize) {
 
 fn bytes(stats: &ShelfStats) {
     let each = |bytes: usize| bytes / stats.memories.max(1);
-    println!("bytes per memory: vectors {}, words {}, bitmaps {}, hot {}, ordinals {}; {} terms, {} postings",
-        each(stats.vector_bytes), each(stats.lexical.bytes), each(stats.bitmap_bytes), each(stats.hot_bytes),
-        each(stats.ordinal_bytes), stats.lexical.terms, stats.lexical.postings);
+    println!(
+        "bytes per memory: vectors {}, words {}, bitmaps {}, hot {}, ordinals {}; {} terms, {} postings",
+        each(stats.vector_bytes),
+        each(stats.lexical.bytes),
+        each(stats.bitmap_bytes),
+        each(stats.hot_bytes),
+        each(stats.ordinal_bytes),
+        stats.lexical.terms,
+        stats.lexical.postings
+    );
 }
 
 /// What memories are made of.
@@ -119,7 +138,10 @@ impl World {
     }
 
     fn words(&self, count: usize, random: &mut Random) -> String {
-        (0..count).map(|_| self.vocabulary[random.zipf(self.vocabulary.len())].as_str()).collect::<Vec<_>>().join(" ")
+        (0..count)
+            .map(|_| self.vocabulary[random.zipf(self.vocabulary.len())].as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn record(&self, number: usize, random: &mut Random) -> Record {
@@ -144,7 +166,12 @@ impl World {
             metadata: serde_json::Map::new(),
             episode: Some(Box::new(Episode { actions: vec![action], ..Episode::default() })),
             rule: None,
-            source: Source { kind: SourceKind::Agent, speaker: None, conversation_id: None, turns: Vec::new() },
+            source: Source {
+                kind: SourceKind::Agent,
+                speaker: None,
+                conversation_id: None,
+                turns: Vec::new(),
+            },
             session_id: Some(format!("session{}", number / 20)),
             agent_id: Some(format!("agent{}", random.below(5))),
             scope: Scope::Shared,
@@ -163,7 +190,10 @@ impl World {
             version: 1,
             embedding_model: None,
         };
-        Record { memory, vectors: vec![NamedVector { role: VectorRole::Content, embedding: self.vector(random) }] }
+        Record {
+            memory,
+            vectors: vec![NamedVector { role: VectorRole::Content, embedding: self.vector(random) }],
+        }
     }
 }
 

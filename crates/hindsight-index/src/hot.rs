@@ -105,9 +105,9 @@ impl Hot {
         self.expires_at().is_some_and(|end| end <= now)
     }
 
-    /// Whether time alone can take it out of recall or bring it in.
-    pub(crate) fn is_bounded(&self) -> bool {
-        [self.valid_from_ms, self.valid_to_ms, self.expires_at_ms].iter().any(|ms| *ms != OPEN)
+    /// When time takes it out of recall: the end of its validity or its expiry, whichever comes first.
+    pub(crate) fn ends_at(&self) -> Option<Timestamp> {
+        time(self.valid_to_ms.min(self.expires_at_ms))
     }
 }
 

@@ -31,21 +31,21 @@ impl NamespaceIndex {
     /// [`IndexError`] when the record can't be held; nothing has changed then.
     pub fn apply(&mut self, record: &Record) -> Result<(), IndexError> {
         let id = record.memory.id;
-        let to_active = match record.memory.state {
-            State::Active => true,
-            State::Superseded | State::Archived | State::Quarantined => false,
+        let (shelf, other) = match record.memory.state {
+            State::Active => (&mut self.active, &mut self.inactive),
+            State::Superseded | State::Archived | State::Quarantined => {
+                (&mut self.inactive, &mut self.active)
+            }
             State::Forgotten => {
                 self.remove(id);
                 return Ok(());
             }
         };
-        self.check_vectors(record)?;
-        let shelf = if to_active { &self.active } else { &self.inactive };
-        if shelf.ordinal(id).is_none() && !shelf.has_room() {
-            return Err(IndexError::Full);
-        }
-        self.remove(id);
-        if to_active { self.active.insert(record) } else { self.inactive.insert(record) }
+        let dimension = shelf.vectors().dimension().or(other.vectors().dimension());
+        check_vectors(record, dimension)?;
+        shelf.put(record)?;
+        other.remove(id);
+        Ok(())
     }
 
     /// Takes a memory out of every index and says whether it was in one.
@@ -53,18 +53,6 @@ impl NamespaceIndex {
         let was_active = self.active.remove(id);
         let was_inactive = self.inactive.remove(id);
         was_active || was_inactive
-    }
-
-    fn check_vectors(&self, record: &Record) -> Result<(), IndexError> {
-        let mut expected = self.dimension();
-        for vector in &record.vectors {
-            let found = vector.embedding.dimension();
-            match expected {
-                Some(expected) if expected != found => return Err(IndexError::Dimension { expected, found }),
-                _ => expected = Some(found),
-            }
-        }
-        Ok(())
     }
 
     /// The shelf of the active memories.
@@ -112,4 +100,17 @@ impl NamespaceIndex {
     pub fn stats(&self) -> NamespaceStats {
         NamespaceStats { active: self.active.stats(), inactive: self.inactive.stats() }
     }
+}
+
+/// Whether all vectors of a record have the dimension of the namespace, or, where it has none yet, of each other.
+fn check_vectors(record: &Record, dimension: Option<usize>) -> Result<(), IndexError> {
+    let mut expected = dimension;
+    for vector in &record.vectors {
+        let found = vector.embedding.dimension();
+        match expected {
+            Some(expected) if expected != found => return Err(IndexError::Dimension { expected, found }),
+            _ => expected = Some(found),
+        }
+    }
+    Ok(())
 }

@@ -185,18 +185,18 @@ impl Shelf {
 
 /// Changes.
 impl Shelf {
-    /// Enters a memory that is not here.
+    /// Brings a memory's entries to what a record says, whether it was here before or not.
     ///
     /// # Errors
     /// [`IndexError::Full`]; nothing has changed then.
-    pub(crate) fn insert(&mut self, record: &Record) -> Result<(), IndexError> {
+    pub(crate) fn put(&mut self, record: &Record) -> Result<(), IndexError> {
         let memory = &record.memory;
         let ordinal = self.ordinals.take(memory.id)?;
-        let hot = Hot::of(memory);
-        self.bitmaps.insert(ordinal, memory, &hot);
-        self.hot.insert(ordinal, hot);
-        self.lexical.insert(ordinal, |take| each_text(memory, take));
-        self.vectors.insert(ordinal, record.vectors.iter().map(|vector| -> &Embedding { &vector.embedding }));
+        let (before, now) = (self.hot.remove(ordinal), Hot::of(memory));
+        self.bitmaps.set(ordinal, memory, before.as_ref(), &now);
+        self.hot.insert(ordinal, now);
+        self.lexical.set(ordinal, |take| each_text(memory, take));
+        self.vectors.set(ordinal, record.vectors.iter().map(|vector| -> &Embedding { &vector.embedding }));
         Ok(())
     }
 
@@ -209,10 +209,5 @@ impl Shelf {
         self.lexical.remove(ordinal);
         self.vectors.remove(ordinal);
         true
-    }
-
-    /// Whether another memory fits.
-    pub(crate) fn has_room(&self) -> bool {
-        self.len() < Ordinal::LIMIT as usize
     }
 }

@@ -62,7 +62,9 @@ impl CodecError {
     }
 
     /// For `map_err`: the field, and why its value is not accepted.
-    pub(crate) fn field<E: std::error::Error + Send + Sync + 'static>(field: &'static str) -> impl FnOnce(E) -> CodecError {
+    pub(crate) fn field<E: std::error::Error + Send + Sync + 'static>(
+        field: &'static str,
+    ) -> impl FnOnce(E) -> CodecError {
         move |source| CodecError::Field { field, source: Box::new(source) }
     }
 }

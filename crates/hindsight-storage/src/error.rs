@@ -31,6 +31,13 @@ pub struct IoFailure {
     pub source: Arc<io::Error>,
 }
 
+impl IoFailure {
+    /// Whether rights or a read-only file system are the reason, rather than the disk.
+    fn is_refusal(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+    }
+}
+
 /// Why storage can't do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
@@ -186,16 +193,21 @@ impl StorageError {
     pub fn kind(&self) -> StorageErrorKind {
         match self {
             StorageError::Undecodable { source, .. } if source.is_newer() => StorageErrorKind::Refused,
-            StorageError::CorruptSegment { fault: SegmentFault::Version { .. }, .. } => StorageErrorKind::Refused,
+            StorageError::CorruptSegment { fault: SegmentFault::Version { .. }, .. } => {
+                StorageErrorKind::Refused
+            }
             StorageError::Corrupt { .. }
             | StorageError::CorruptSegment { .. }
             | StorageError::LogTooShort { .. }
             | StorageError::Undecodable { .. }
             | StorageError::BadFormatFile { .. } => StorageErrorKind::Corrupt,
-            StorageError::NotADirectory { .. } | StorageError::NotWritable { .. } => StorageErrorKind::NotWritable,
-            StorageError::FormatTooNew { .. } | StorageError::Foreign { .. } | StorageError::Locked { .. } => {
-                StorageErrorKind::Refused
+            StorageError::NotADirectory { .. } | StorageError::NotWritable { .. } => {
+                StorageErrorKind::NotWritable
             }
+            StorageError::FormatTooNew { .. }
+            | StorageError::Foreign { .. }
+            | StorageError::Locked { .. } => StorageErrorKind::Refused,
+            StorageError::Io(failure) if failure.is_refusal() => StorageErrorKind::NotWritable,
             StorageError::Io(_) => StorageErrorKind::Io,
             StorageError::Poisoned(_) => StorageErrorKind::Poisoned,
             StorageError::Closed => StorageErrorKind::Closed,

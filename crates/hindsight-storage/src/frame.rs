@@ -84,7 +84,9 @@ pub enum FrameFault {
         found: Lsn,
     },
     /// A frame that is sound in itself and follows another frame than the one before it.
-    #[error("the frame follows another one: expected checksum {expected:#010x} of the frame before, found {found:#010x}")]
+    #[error(
+        "the frame follows another one: expected checksum {expected:#010x} of the frame before, found {found:#010x}"
+    )]
     Chain {
         /// The header checksum of the frame before.
         expected: u32,
@@ -152,7 +154,9 @@ impl FrameHeader {
             return Err(FrameFault::HeaderCrc { computed, found });
         }
         let code = bytes[36];
-        let kind = FrameKind::from_code(code).filter(|_| bytes[37..] == [0; 3]).ok_or(FrameFault::Kind { found: code })?;
+        let kind = FrameKind::from_code(code)
+            .filter(|_| bytes[37..] == [0; 3])
+            .ok_or(FrameFault::Kind { found: code })?;
         let payload_bytes = u32::from_le_bytes(field(bytes, 32));
         if payload_bytes > PAYLOAD_BYTES_MAX {
             return Err(FrameFault::Length { found: payload_bytes });

@@ -249,13 +249,21 @@ impl<I: Io> Shared<I> {
         let mut writer = self.writer.lock();
         writer.check_open()?;
         let Some(mut group) = self.pending.take() else {
-            return Ok(Committed { batches: 0, synced_lsn: writer.synced_lsn(), is_witness_due: writer.is_witness_due() });
+            return Ok(Committed {
+                batches: 0,
+                synced_lsn: writer.synced_lsn(),
+                is_witness_due: writer.is_witness_due(),
+            });
         };
         let batches = group.batches();
         match writer.commit(&mut group, |lsn| self.progress.publish(lsn)) {
             Ok(()) => {
                 self.pending.recycle(group);
-                Ok(Committed { batches, synced_lsn: writer.synced_lsn(), is_witness_due: writer.is_witness_due() })
+                Ok(Committed {
+                    batches,
+                    synced_lsn: writer.synced_lsn(),
+                    is_witness_due: writer.is_witness_due(),
+                })
             }
             Err(failure) => Err(self.poison(&mut writer, failure)),
         }

@@ -51,7 +51,9 @@ impl Io for RealIo {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
-        let mut names = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
+        let mut names = fs::read_dir(path)?
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .collect::<io::Result<Vec<_>>>()?;
         names.sort_unstable();
         Ok(names)
     }
@@ -62,13 +64,13 @@ impl Io for RealIo {
             Some(parent) => parent,
             None => return Ok(()),
         };
+        // A parent that is there and still can't take the folder (such as /proc) must not be tried again.
+        if !parent.is_dir() && parent.symlink_metadata().is_err() {
+            self.create_dir_all(parent)?;
+        }
         match fs::DirBuilder::new().mode(0o700).create(path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.create_dir_all(parent)?;
-                return self.create_dir_all(path);
-            }
             Err(error) => return Err(error),
         }
         match self.sync_dir(parent) {

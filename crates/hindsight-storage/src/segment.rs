@@ -131,7 +131,10 @@ impl SegmentHeader {
             store_id: u64::from_le_bytes(field(head, 16)),
             salt: u64::from_le_bytes(field(head, 24)),
             first_lsn: Lsn(u64::from_le_bytes(field(head, 32))),
-            prev: LogEnd { offset: u64::from_le_bytes(field(head, 40)), crc: u32::from_le_bytes(field(head, 48)) },
+            prev: LogEnd {
+                offset: u64::from_le_bytes(field(head, 40)),
+                crc: u32::from_le_bytes(field(head, 48)),
+            },
         })
     }
 }
@@ -166,7 +169,9 @@ pub fn parse_segment_name(name: &OsStr) -> Option<Lsn> {
 /// Whether a file name is that of a segment that was never finished.
 #[must_use]
 pub fn is_unfinished_segment(name: &OsStr) -> bool {
-    name.to_str().and_then(|name| name.strip_suffix(TMP_SUFFIX)).is_some_and(|name| parse_segment_name(OsStr::new(name)).is_some())
+    name.to_str()
+        .and_then(|name| name.strip_suffix(TMP_SUFFIX))
+        .is_some_and(|name| parse_segment_name(OsStr::new(name)).is_some())
 }
 
 /// Where the segments of one log lie, and how they are made.
@@ -190,7 +195,12 @@ pub(crate) struct Segment<F> {
 impl LogPlace {
     /// Makes a segment: header and first zeros are durable before it gets its name, and the name before this
     /// returns. So a segment that has its name has its header, whatever happens.
-    pub(crate) fn create<I: Io>(&self, io: &I, first_lsn: Lsn, prev: LogEnd) -> Result<Segment<I::File>, IoFailure> {
+    pub(crate) fn create<I: Io>(
+        &self,
+        io: &I,
+        first_lsn: Lsn,
+        prev: LogEnd,
+    ) -> Result<Segment<I::File>, IoFailure> {
         let path = segment_path(&self.dir, first_lsn);
         let mut tmp = path.clone().into_os_string();
         tmp.push(TMP_SUFFIX);
@@ -266,7 +276,14 @@ mod tests {
         let path = segment_path(Path::new("log"), Lsn(42));
         assert_eq!(path, Path::new("log/00000000000000000042.log"));
         assert_eq!(parse_segment_name(path.file_name().unwrap()), Some(Lsn(42)));
-        for junk in ["42.log", "+0000000000000000042.log", "99999999999999999999.log", "00000000000000000042.log.tmp", "a.log", ""] {
+        for junk in [
+            "42.log",
+            "+0000000000000000042.log",
+            "99999999999999999999.log",
+            "00000000000000000042.log.tmp",
+            "a.log",
+            "",
+        ] {
             assert_eq!(parse_segment_name(OsStr::new(junk)), None, "{junk}");
         }
         assert!(is_unfinished_segment(OsStr::new("00000000000000000042.log.tmp")));

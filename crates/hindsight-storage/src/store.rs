@@ -78,7 +78,8 @@ impl<I: Io> Storage<I> {
         // A crash may have come between the making of the log's folder and the sync of its name.
         uninterrupted(|| io.sync_dir(dir)).at("sync", dir)?;
         let mut sink = |lsn: Lsn, payload: &[u8]| {
-            let batch = codec::decode_batch(payload).map_err(|source| StorageError::Undecodable { lsn, source })?;
+            let batch =
+                codec::decode_batch(payload).map_err(|source| StorageError::Undecodable { lsn, source })?;
             replay(lsn, batch).map_err(|source| StorageError::Replay { lsn, source })
         };
         let (log, recovered) = Log::open(io, &log_dir, format.store_id, options.log, Lsn(0), &mut sink)?;
@@ -212,10 +213,15 @@ impl Occupant {
 /// Why a directory can't be listed, made or written.
 fn cannot_create(path: &Path, error: io::Error) -> StorageError {
     match error.kind() {
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => StorageError::NotADirectory { path: path.to_owned() },
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            StorageError::NotADirectory { path: path.to_owned() }
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::NotFound => {
             StorageError::NotWritable { path: path.to_owned(), source: Arc::new(error) }
         }
         _ => StorageError::Io(IoFailure { op: "use", path: path.to_owned(), source: Arc::new(error) }),
     }
 }
+
+#[cfg(test)]
+mod tests;

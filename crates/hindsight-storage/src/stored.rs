@@ -53,7 +53,9 @@ impl TryFrom<&Batch> for StoredBatch {
         Ok(StoredBatch {
             namespace: namespace.as_str().to_owned(),
             at_ms: at.as_ms(),
-            request: request.as_ref().map(|RequestKey { id, digest }| StoredRequest { id: id.clone(), digest: *digest }),
+            request: request
+                .as_ref()
+                .map(|RequestKey { id, digest }| StoredRequest { id: id.clone(), digest: *digest }),
             changes: changes.iter().map(StoredChange::try_from).collect::<Result<_, _>>()?,
         })
     }

@@ -148,7 +148,7 @@ impl<'a> Calendar<'a> {
         let unit = match named {
             Named::Weekday => Unit::Week,
             Named::Month => Unit::Year,
-            Named::Other | Named::Fixed | Named::Year => return None,
+            _ => return None,
         };
         let moved = |time: Timestamp| {
             let civil = self.zone.to_datetime(time.to_jiff());

@@ -38,7 +38,7 @@ pub(super) fn find(text: &str, calendar: &Calendar<'_>) -> Vec<Found> {
             continue;
         };
         if let (Some(period), Some((start, end))) = (span.period, chinese.glyphs.bytes(at, span.next)) {
-            found.push(Found { start, end, period });
+            found.push(Found { start, end, period, named: span.named });
         }
         at = span.next;
     }

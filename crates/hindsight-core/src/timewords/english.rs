@@ -8,9 +8,9 @@ mod weekday;
 
 use jiff::civil::Date;
 
-use super::Found;
 use super::calendar::{Calendar, Period};
 use super::reading::{Named, Reading};
+use super::{Found, Rank};
 use token::{Token, tokens};
 
 /// The words of a query, and the calendar they are read by.
@@ -32,9 +32,7 @@ enum Bare {
 
 impl Bare {
     fn allows(self, named: Named) -> bool {
-        self == Bare::Any
-            || self == Bare::Like(named)
-            || (self == Bare::Like(Named::Fixed) && named != Named::Year)
+        self == Bare::Any || self == Bare::Like(named)
     }
 }
 
@@ -49,7 +47,7 @@ pub(super) fn find(text: &str, calendar: &Calendar<'_>) -> Vec<Found> {
             continue;
         };
         if let (Some(period), Some(last)) = (span.period, english.tokens.get(span.next - 1)) {
-            found.push(Found { start: first.start, end: last.end, period });
+            found.push(Found { start: first.start, end: last.end, period, named: span.named });
         }
         at = span.next;
     }
@@ -94,7 +92,11 @@ impl English<'_> {
             return None;
         }
         let at = self.follows(first.next + 1, "the").unwrap_or(first.next + 1);
-        let bare = if first.named == Named::Other { Bare::No } else { Bare::Like(first.named) };
+        let bare = if first.named.rank() == Rank::Vague || first.named == Named::Other {
+            Bare::No
+        } else {
+            Bare::Like(first.named.alike())
+        };
         let second = self.expression_at(at, bare)?;
         first.to(second, self.calendar)
     }

@@ -1,30 +1,59 @@
 //! One expression as it was read, and how two of them make a range.
 
+use super::Rank;
 use super::calendar::{Calendar, Period};
+use super::meaning::Meaning;
 
 /// What a time was named by. Decides which bare word may go on with it ("from March to May"), and how far back the same
 /// name comes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
+    /// A vague word: "recently".
+    Vague,
     /// Something else, such as "yesterday".
     Other,
     /// A weekday, without its week.
     Weekday,
     /// A month or a day of a month, without its year.
     Month,
-    /// A weekday with its week, or a month or day with its year.
-    Fixed,
+    /// A weekday with its week.
+    FixedWeekday,
+    /// A month or a day of a month, with its year.
+    FixedMonth,
     /// A year.
     Year,
 }
 
 impl Named {
+    /// How definite a time of this name is.
+    pub(crate) const fn rank(self) -> Rank {
+        match self {
+            Named::Vague => Rank::Vague,
+            Named::Other | Named::Weekday | Named::FixedWeekday => Rank::Relative,
+            Named::Month | Named::FixedMonth | Named::Year => Rank::Dated,
+        }
+    }
+
+    /// The name without what fixes it: what may go on a range that begins with it.
+    pub(crate) const fn alike(self) -> Named {
+        match self {
+            Named::FixedWeekday => Named::Weekday,
+            Named::FixedMonth => Named::Month,
+            named => named,
+        }
+    }
+
+    /// The name of what a word means.
+    pub(crate) fn of(meaning: Meaning) -> Named {
+        if meaning == Meaning::Recent { Named::Vague } else { Named::Other }
+    }
+
     /// After how many days the name comes again, at most.
     const fn turn_days(self) -> Option<f64> {
         match self {
             Named::Weekday => Some(7.0),
             Named::Month => Some(366.0),
-            Named::Other | Named::Fixed | Named::Year => None,
+            _ => None,
         }
     }
 }
@@ -55,7 +84,9 @@ impl Reading {
         }
         for _ in 0..TURNS_MAX {
             let too_far = |turn_days| from.from.days_until(to.from) >= turn_days;
-            if self.named != Named::Fixed || !second.named.turn_days().is_some_and(too_far) {
+            if !matches!(self.named, Named::FixedWeekday | Named::FixedMonth)
+                || !second.named.turn_days().is_some_and(too_far)
+            {
                 break;
             }
             to = calendar.earlier(to, second.named)?;

@@ -24,8 +24,6 @@ use values::{each_value, key};
 pub(crate) struct BitmapIndex {
     /// Every memory of the shelf.
     live: RoaringBitmap,
-    /// Those whose validity or expiry depends on the time.
-    bounded: RoaringBitmap,
     /// Values with their field, and their numbers.
     values: Dictionary,
     /// The set of each value.
@@ -34,12 +32,21 @@ pub(crate) struct BitmapIndex {
     values_of: Vec<PackedList>,
     occurred: TimeBuckets,
     created: TimeBuckets,
+    /// Where validity begins, for those that have a beginning.
+    begins: TimeBuckets,
+    /// Where validity or life in recall ends, for those that have an end.
+    ends: TimeBuckets,
+}
+
+/// The times of a memory that stand in buckets, in milliseconds.
+fn times(hot: &Hot) -> [Option<i64>; 4] {
+    let all = [Some(hot.occurred_at), Some(hot.created_at), hot.valid_from(), hot.ends_at()];
+    all.map(|time| time.map(Timestamp::as_ms))
 }
 
 impl BitmapIndex {
-    /// Enters a memory that is not in the index.
-    pub(crate) fn insert(&mut self, ordinal: Ordinal, memory: &Memory, hot: &Hot) {
-        let slot = ordinal.get();
+    /// Brings a memory's entries to what it says now; `before` are the facts it was entered with, if it was.
+    pub(crate) fn set(&mut self, ordinal: Ordinal, memory: &Memory, before: Option<&Hot>, now: &Hot) {
         let mut found: Vec<u32> = Vec::new();
         each_value(memory, &mut |field, value| found.push(self.values.intern(&key(field, value))));
         found.sort_unstable();
@@ -50,39 +57,54 @@ impl BitmapIndex {
                 self.sets.resize_with(at + 1, OrdinalSet::default);
             }
             if let Some(set) = self.sets.get_mut(at) {
-                set.insert(slot);
+                set.insert(ordinal.get());
             }
         }
         if self.values_of.len() <= ordinal.index() {
             self.values_of.resize_with(ordinal.index() + 1, PackedList::default);
         }
+        self.leave_all_but(ordinal, &found);
         if let Some(place) = self.values_of.get_mut(ordinal.index()) {
             *place = PackedList::new(found);
         }
-        self.live.insert(slot);
-        if hot.is_bounded() {
-            self.bounded.insert(slot);
-        }
-        self.occurred.insert(slot, hot.occurred_at.as_ms());
-        self.created.insert(slot, hot.created_at.as_ms());
+        self.live.insert(ordinal.get());
+        self.move_in_time(ordinal, before, Some(now));
     }
 
-    /// Takes a memory out; `hot` are the facts it was entered with.
-    pub(crate) fn remove(&mut self, ordinal: Ordinal, hot: &Hot) {
-        let slot = ordinal.get();
+    /// Takes a memory out; `before` are the facts it was entered with.
+    pub(crate) fn remove(&mut self, ordinal: Ordinal, before: &Hot) {
+        self.leave_all_but(ordinal, &[]);
+        self.live.remove(ordinal.get());
+        self.move_in_time(ordinal, Some(before), None);
+    }
+
+    /// Takes a memory out of the sets it was in, except of those it stays in. Values that nobody has any more are forgotten.
+    fn leave_all_but(&mut self, ordinal: Ordinal, stays: &[u32]) {
         let values = self.values_of.get_mut(ordinal.index()).map(std::mem::take).unwrap_or_default();
-        for value in values.iter() {
+        for value in values.iter().filter(|value| stays.binary_search(value).is_err()) {
             if let Some(set) = self.sets.get_mut(value as usize) {
-                set.remove(slot);
+                set.remove(ordinal.get());
                 if set.is_empty() {
                     self.values.remove(value);
                 }
             }
         }
-        self.live.remove(slot);
-        self.bounded.remove(slot);
-        self.occurred.remove(slot, hot.occurred_at.as_ms());
-        self.created.remove(slot, hot.created_at.as_ms());
+    }
+
+    fn move_in_time(&mut self, ordinal: Ordinal, before: Option<&Hot>, now: Option<&Hot>) {
+        let (before, now) = (before.map(times).unwrap_or_default(), now.map(times).unwrap_or_default());
+        let buckets = [&mut self.occurred, &mut self.created, &mut self.begins, &mut self.ends];
+        for ((buckets, before), now) in buckets.into_iter().zip(before).zip(now) {
+            if before == now {
+                continue;
+            }
+            if let Some(before) = before {
+                buckets.remove(ordinal.get(), before);
+            }
+            if let Some(now) = now {
+                buckets.insert(ordinal.get(), now);
+            }
+        }
     }
 
     /// Every memory of the shelf.
@@ -90,22 +112,10 @@ impl BitmapIndex {
         &self.live
     }
 
-    /// The memories that are valid and not expired at `now`.
-    pub(crate) fn current_at<'h>(
-        &self,
-        now: Timestamp,
-        hot: &dyn Fn(u32) -> Option<&'h Hot>,
-    ) -> RoaringBitmap {
-        let over = |slot: &u32| hot(*slot).is_none_or(|hot| !hot.is_valid_at(now) || hot.is_expired_at(now));
-        let mut current = self.live.clone();
-        current -= self.bounded.iter().filter(over).collect::<RoaringBitmap>();
-        current
-    }
-
     /// The memories that have this value in this field.
     pub(crate) fn with(&self, field: Field, value: &str) -> RoaringBitmap {
         let mut found = RoaringBitmap::new();
-        if let Some(set) = self.set(field, value) {
+        if let Some(set) = self.members(field, value) {
             set.add_to(&mut found);
         }
         found
@@ -123,7 +133,7 @@ impl BitmapIndex {
         })
     }
 
-    fn set(&self, field: Field, value: &str) -> Option<&OrdinalSet> {
+    fn members(&self, field: Field, value: &str) -> Option<&OrdinalSet> {
         self.sets.get(self.values.get(&key(field, value))? as usize)
     }
 
@@ -142,8 +152,9 @@ impl BitmapIndex {
             + self.sets.capacity() * size_of::<OrdinalSet>()
             + self.values_of.capacity() * size_of::<PackedList>()
             + bitmap_bytes(&self.live)
-            + bitmap_bytes(&self.bounded)
             + self.occurred.bytes()
             + self.created.bytes()
+            + self.begins.bytes()
+            + self.ends.bytes()
     }
 }

@@ -82,7 +82,7 @@ impl BitmapIndex {
                 return;
             }
             let mut some = RoaringBitmap::new();
-            words.filter_map(|word| self.set(field, word)).for_each(|set| set.add_to(&mut some));
+            words.filter_map(|word| self.members(field, word)).for_each(|set| set.add_to(&mut some));
             left.and(some);
         };
         let keys: Vec<String> =
@@ -103,7 +103,7 @@ impl BitmapIndex {
             let kinds = Kind::ALL.iter().filter(|kind| filter.layers.contains(&kind.layer()));
             let mut some = RoaringBitmap::new();
             kinds
-                .filter_map(|kind| self.set(Field::Kind, kind.as_str()))
+                .filter_map(|kind| self.members(Field::Kind, kind.as_str()))
                 .for_each(|set| set.add_to(&mut some));
             left.and(some);
         }
@@ -152,6 +152,15 @@ impl BitmapIndex {
         hot: HotOf<'_, '_>,
     ) -> RoaringBitmap {
         range(&self.created, from, to, &|slot| Some(hot(slot)?.created_at.as_ms()))
+    }
+
+    /// The memories that are valid and not expired at `now`.
+    pub(crate) fn current_at(&self, now: Timestamp, hot: HotOf<'_, '_>) -> RoaringBitmap {
+        let after_now = now.as_ms() + 1;
+        let mut current = self.live.clone();
+        current -= self.begins.range(after_now, i64::MAX, &|slot| Some(hot(slot)?.valid_from()?.as_ms()));
+        current -= self.ends.range(i64::MIN, after_now, &|slot| Some(hot(slot)?.ends_at()?.as_ms()));
+        current
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keyword search: BM25 over inverted lists, English, Chinese and code alike.
 //!
-//! A text's way: [`tokenise`] ([`tokeniser`], [`words`], [`pieces`], [`cjk`], [`stop`]) makes its terms, `LexicalIndex::insert`
+//! A text's way: [`tokenise`] ([`tokeniser`], [`words`], [`pieces`], [`cjk`], [`stop`]) makes its terms, `LexicalIndex::set`
 //! enters them in the lists ([`postings`]). A query's way: the same function makes its terms, [`KeywordQuery`] weighs
 //! them by their rarity, [`search`] finds the best.
 //!
@@ -45,55 +45,62 @@ pub struct LexicalIndex {
 }
 
 impl LexicalIndex {
-    /// Enters a memory that is not in the index. `texts` hands its pieces of text to the function it is given.
-    pub fn insert(&mut self, ordinal: Ordinal, texts: impl FnOnce(&mut dyn FnMut(&str))) {
+    /// Brings a memory's entry to a text, whatever it was before. `texts` hands the pieces of the text to the function
+    /// it is given. Lists of terms that the memory held before and still holds are only touched where the frequency
+    /// changed; terms that nobody holds any more are forgotten.
+    pub fn set(&mut self, ordinal: Ordinal, texts: impl FnOnce(&mut dyn FnMut(&str))) {
         let mut found: Vec<u32> = Vec::new();
         let terms = &mut self.terms;
         texts(&mut |text| tokenise(text, &mut |token| found.push(terms.intern(token.term))));
-        if found.is_empty() {
-            return;
-        }
         found.sort_unstable();
-        if self.lists.len() < found.last().map_or(0, |last| *last as usize + 1) {
-            self.lists.resize_with(found.last().map_or(0, |last| *last as usize + 1), Postings::default);
+        let length = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let before = self.terms_of.get_mut(ordinal.index()).map(std::mem::take).unwrap_or_default();
+        if let Some(last) = found.last().map(|last| *last as usize)
+            && self.lists.len() <= last
+        {
+            self.lists.resize_with(last + 1, Postings::default);
         }
         for same in found.chunk_by(|a, b| a == b) {
             if let Some(list) = same.first().and_then(|term| self.lists.get_mut(*term as usize)) {
-                list.insert(ordinal, u32::try_from(same.len()).unwrap_or(u32::MAX));
+                list.set(ordinal, u32::try_from(same.len()).unwrap_or(u32::MAX));
             }
         }
+        found.dedup();
+        for term in before.iter().filter(|term| found.binary_search(term).is_err()) {
+            self.leave(ordinal, term);
+        }
+        self.set_length(ordinal, length);
+        if let Some(terms) = self.terms_of.get_mut(ordinal.index()) {
+            *terms = PackedList::new(found);
+        }
+    }
+
+    /// Takes a memory out.
+    pub fn remove(&mut self, ordinal: Ordinal) {
+        self.set(ordinal, |_| {});
+    }
+
+    fn leave(&mut self, ordinal: Ordinal, term: u32) {
+        if let Some(list) = self.lists.get_mut(term as usize) {
+            list.remove(ordinal);
+            if list.len() == 0 {
+                self.terms.remove(term);
+            }
+        }
+    }
+
+    fn set_length(&mut self, ordinal: Ordinal, length: u32) {
         if self.lengths.len() <= ordinal.index() {
+            if length == 0 {
+                return;
+            }
             self.lengths.resize(ordinal.index() + 1, 0);
             self.terms_of.resize_with(ordinal.index() + 1, PackedList::default);
         }
-        let length = u32::try_from(found.len()).unwrap_or(u32::MAX);
-        found.dedup();
-        if let (Some(place), Some(terms)) =
-            (self.lengths.get_mut(ordinal.index()), self.terms_of.get_mut(ordinal.index()))
-        {
-            *place = length;
-            *terms = PackedList::new(found);
-        }
-        self.docs += 1;
-        self.length_sum += u64::from(length);
-    }
-
-    /// Takes a memory out. Terms that nobody holds any more are forgotten.
-    pub fn remove(&mut self, ordinal: Ordinal) {
-        let Some(terms) = self.terms_of.get_mut(ordinal.index()) else { return };
-        for term in std::mem::take(terms).iter() {
-            if let Some(list) = self.lists.get_mut(term as usize) {
-                list.remove(ordinal);
-                if list.len() == 0 {
-                    self.terms.remove(term);
-                }
-            }
-        }
-        if let Some(length) = self.lengths.get_mut(ordinal.index())
-            && *length > 0
-        {
-            self.docs -= 1;
-            self.length_sum -= u64::from(std::mem::take(length));
+        if let Some(place) = self.lengths.get_mut(ordinal.index()) {
+            let before = std::mem::replace(place, length);
+            self.docs = self.docs + u32::from(length > 0) - u32::from(before > 0);
+            self.length_sum = self.length_sum + u64::from(length) - u64::from(before);
         }
     }
 

@@ -37,14 +37,17 @@ impl Posting {
 pub(crate) struct Postings(SmallVec<[Posting; 4]>);
 
 impl Postings {
-    /// Adds a memory that is not in the list. Cheap at the end, where new memories come.
-    pub(crate) fn insert(&mut self, ordinal: Ordinal, tf: u32) {
+    /// Adds a memory, or brings its frequency up to date. Cheap at the end, where new memories come.
+    pub(crate) fn set(&mut self, ordinal: Ordinal, tf: u32) {
         let posting = Posting::new(ordinal, tf);
-        if self.0.last().is_none_or(|last| *last < posting) {
+        if self.0.last().is_none_or(|last| last.ordinal() < ordinal) {
             self.0.push(posting);
-        } else {
-            let at = self.0.partition_point(|other| other.ordinal() < ordinal);
-            self.0.insert(at, posting);
+            return;
+        }
+        let at = self.0.partition_point(|other| other.ordinal() < ordinal);
+        match self.0.get_mut(at) {
+            Some(held) if held.ordinal() == ordinal => *held = posting,
+            _ => self.0.insert(at, posting),
         }
     }
 
@@ -104,11 +107,12 @@ mod tests {
             let mut list = Postings::default();
             let mut model = std::collections::BTreeMap::new();
             for (put, slot, tf) in steps {
-                list.remove(Ordinal(slot));
-                model.remove(&slot);
                 if put {
-                    list.insert(Ordinal(slot), tf);
+                    list.set(Ordinal(slot), tf);
                     model.insert(slot, tf.min(TF_MAX));
+                } else {
+                    list.remove(Ordinal(slot));
+                    model.remove(&slot);
                 }
             }
             let held: Vec<_> = list.as_slice().iter().map(|posting| (posting.ordinal().0, posting.tf())).collect();
@@ -127,7 +131,7 @@ mod tests {
     fn a_short_list_costs_no_allocation() {
         let mut list = Postings::default();
         for slot in 0..4 {
-            list.insert(Ordinal(slot), 1);
+            list.set(Ordinal(slot), 1);
         }
         assert_eq!(list.bytes(), 0);
         assert!(size_of::<Postings>() <= 24);

@@ -39,10 +39,14 @@ impl KeywordSearch<'_> {
     /// The score of one memory; none when it holds no term of the query.
     #[must_use]
     pub fn score(&self, ordinal: Ordinal) -> Option<f32> {
+        self.sum(ordinal, self.lists.iter().map(|list| tf_of(list, ordinal)))
+    }
+
+    /// The score of a memory that holds the terms of the query this often.
+    fn sum(&self, ordinal: Ordinal, frequencies: impl Iterator<Item = u32>) -> Option<f32> {
         let (length, mean) = (self.index.length(ordinal), self.query.mean_length());
         let mut sum = None;
-        for (term, list) in self.query.terms().iter().zip(&self.lists) {
-            let tf = tf_of(list, ordinal);
+        for (term, tf) in self.query.terms().iter().zip(frequencies) {
             if tf > 0 {
                 *sum.get_or_insert(0.0) += term_score(term.idf, tf, length, mean);
             }
@@ -65,13 +69,27 @@ impl KeywordSearch<'_> {
             return Vec::new();
         }
         if selection.len().saturating_mul(self.lists.len() * LOOKUP_COST) <= postings {
-            for ordinal in selection.iter() {
-                self.offer(ordinal, &mut best);
-            }
+            self.look_up(selection, &mut best);
         } else {
             Walk::new(self).run(selection, &mut best);
         }
         best.finish()
+    }
+
+    /// Scores every memory of a selection. Both the selection and the lists ascend, so each list is read forwards once.
+    fn look_up(&self, selection: &Selection, best: &mut TopK<'_>) {
+        let mut places = vec![0_usize; self.lists.len()];
+        for ordinal in selection.iter() {
+            let frequencies = self.lists.iter().zip(&mut places).map(|(list, place)| {
+                *place = seek(list, *place, ordinal);
+                list.get(*place)
+                    .filter(|posting| posting.ordinal() == ordinal)
+                    .map_or(0, |posting| posting.tf())
+            });
+            if let Some(score) = self.sum(ordinal, frequencies) {
+                best.push(ordinal, score);
+            }
+        }
     }
 
     fn offer(&self, ordinal: Ordinal, best: &mut TopK<'_>) {

@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 const AUXILIARIES: [&str; 5] = ["could", "might", "must", "shall", "would"];
 
 /// English stop words in lower case, contractions among them.
-static ENGLISH: LazyLock<FxHashSet<&'static str>> =
-    LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().chain(AUXILIARIES).collect());
+static ENGLISH: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| {
+    stop_words::lookup("en").unwrap_or_default().iter().copied().chain(AUXILIARIES).collect()
+});
 
 /// Chinese characters that mostly serve grammar. They count inside a bigram (的 in 目的), and not alone.
-const CHINESE: &str =
-    "的了是在吗呢吧啊呀嘛哦我你您他她它们这那什么怎有和就都也很还会要说已被把让给与或之而但其并从到为以对过个能可去来得";
+const CHINESE: &str = "的了是在吗呢吧啊呀嘛哦我你您他她它们这那什么怎有和就都也很还会要说已被把让给与或之而但其并从到为以对过个能可去来得";
 
 /// Whether a word in lower case is an English stop word.
 pub(crate) fn is_stop_word(word: &str) -> bool {

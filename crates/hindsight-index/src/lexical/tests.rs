@@ -18,7 +18,7 @@ fn terms(text: &str) -> Vec<String> {
 }
 
 fn insert(index: &mut LexicalIndex, slot: u32, text: &str) {
-    index.insert(Ordinal(slot), |take| take(text));
+    index.set(Ordinal(slot), |take| take(text));
 }
 
 fn top(index: &LexicalIndex, text: &str, selection: &Selection, k: usize) -> Vec<Scored> {
@@ -84,11 +84,12 @@ proptest! {
         let mut index = LexicalIndex::default();
         let mut held: BTreeMap<u32, String> = BTreeMap::new();
         for (slot, text) in steps {
-            index.remove(Ordinal(slot));
-            held.remove(&slot);
             if let Some(text) = text {
                 insert(&mut index, slot, &text);
                 held.insert(slot, text);
+            } else {
+                index.remove(Ordinal(slot));
+                held.remove(&slot);
             }
         }
         let mut fresh = LexicalIndex::default();

@@ -87,9 +87,12 @@ impl VectorIndex {
         self.rows.of(ordinal).map(|row| self.rows.full(row))
     }
 
-    /// Takes in the vectors of a memory that has none here. All have the dimension of the index.
-    pub(crate) fn insert<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding>) {
-        self.rows.insert(ordinal, vectors.map(Embedding::as_slice));
+    /// Brings a memory's vectors to these, whatever they were before. All have the dimension of the index.
+    pub(crate) fn set<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding> + Clone) {
+        if !self.vectors(ordinal).eq(vectors.clone().map(Embedding::as_slice)) {
+            self.rows.remove(ordinal);
+            self.rows.insert(ordinal, vectors.map(Embedding::as_slice));
+        }
     }
 
     /// Drops the vectors of a memory; their bytes are overwritten.

@@ -8,9 +8,9 @@ use super::rows::Rows;
 use crate::top::{Ties, TopK};
 use crate::{Ordinal, Scored, Selection};
 
-/// Up to this many memories the rows are read in full at once: so few rows stay in the cache, and a second look costs
-/// more than it saves.
-const FULL_SCAN_MAX: usize = 2_000;
+/// Up to this many memories the rows are read in full at once: beyond it, eight bits and a second look at the twenty to
+/// forty rows that remain cost less.
+const FULL_SCAN_MAX: usize = 256;
 
 /// A query vector in the forms that the scan compares with.
 #[derive(Debug, Clone)]

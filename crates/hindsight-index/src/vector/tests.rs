@@ -57,8 +57,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Put(slot, vectors) => {
-                    index.remove(Ordinal(slot));
-                    index.insert(Ordinal(slot), vectors.iter());
+                    index.set(Ordinal(slot), vectors.iter());
                     held.insert(slot, vectors);
                 }
                 Step::Remove(slot) => {
@@ -105,7 +104,7 @@ fn a_large_set_gives_the_bits_of_brute_force() {
         if slot % 50 == 49 {
             vectors = held[slot as usize - 30].1.clone();
         }
-        index.insert(Ordinal(slot), vectors.iter());
+        index.set(Ordinal(slot), vectors.iter());
         held.push((slot, vectors));
     }
     let selection: Selection = (0..6_000).map(Ordinal).collect();
@@ -123,7 +122,7 @@ fn a_vector_of_another_dimension_is_refused_with_both_numbers() {
     let mut index = VectorIndex::default();
     let unit = |len: usize| Embedding::new(&vec![1.0; len]).unwrap();
     assert!(index.query(&unit(7)).is_ok(), "an empty index takes any");
-    index.insert(Ordinal(0), [unit(4)].iter());
+    index.set(Ordinal(0), [unit(4)].iter());
     let error = index.query(&unit(7)).unwrap_err();
     assert_eq!(error, IndexError::Dimension { expected: 4, found: 7 });
 }
@@ -131,11 +130,9 @@ fn a_vector_of_another_dimension_is_refused_with_both_numbers() {
 #[test]
 fn how_alike_two_memories_are() {
     let mut index = VectorIndex::default();
-    index.insert(Ordinal(0), [Embedding::new(&[3.0, 4.0]).unwrap()].iter());
-    index.insert(
-        Ordinal(1),
-        [Embedding::new(&[4.0, 3.0]).unwrap(), Embedding::new(&[3.0, 4.0]).unwrap()].iter(),
-    );
+    index.set(Ordinal(0), [Embedding::new(&[3.0, 4.0]).unwrap()].iter());
+    index
+        .set(Ordinal(1), [Embedding::new(&[4.0, 3.0]).unwrap(), Embedding::new(&[3.0, 4.0]).unwrap()].iter());
     assert!(
         (index.similarity(Ordinal(0), Ordinal(1)).unwrap() - 0.96).abs() < 1e-6,
         "the first vectors count"

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hindsight_core::{Filter, Kind, Layer, MemoryId, Record, SourceKind, State, Status, Timestamp, time::Span};
+use hindsight_core::{
+    Filter, Kind, Layer, MemoryId, Record, SourceKind, State, Status, Timestamp, time::Span,
+};
 use hindsight_index::{IndexError, NamespaceIndex, Scored, Selection, Shelf, Shelves};
 use proptest::prelude::*;
 
@@ -52,7 +54,9 @@ fn words(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
         .prop_map(|words| words)
 }
 
-fn seldom<T: Clone + std::fmt::Debug + 'static>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Option<T>> {
+fn seldom<T: Clone + std::fmt::Debug + 'static>(
+    value: impl Strategy<Value = T>,
+) -> impl Strategy<Value = Option<T>> {
     prop::option::weighted(0.15, value)
 }
 
@@ -85,22 +89,30 @@ prop_compose! {
 }
 
 fn filters() -> impl Strategy<Value = Filter> {
-    let leaf = (closed_words(), free_words(), numbers(), 0_u8..4).prop_map(|(closed, free, numbers, which)| match which {
-        0 => closed,
-        1 => free,
-        2 => numbers,
-        _ => Filter {
-            kinds: closed.kinds,
-            transient: closed.transient,
-            tags: free.tags,
-            tools: free.tools,
-            from: numbers.from,
-            ..Filter::default()
-        },
-    });
+    let leaf =
+        (closed_words(), free_words(), numbers(), 0_u8..4).prop_map(|(closed, free, numbers, which)| {
+            match which {
+                0 => closed,
+                1 => free,
+                2 => numbers,
+                _ => Filter {
+                    kinds: closed.kinds,
+                    transient: closed.transient,
+                    tags: free.tags,
+                    tools: free.tools,
+                    from: numbers.from,
+                    ..Filter::default()
+                },
+            }
+        });
     leaf.prop_recursive(3, 12, 3, |inner| {
         let parts = || prop::collection::vec(inner.clone(), 0..3);
-        (inner.clone(), parts(), parts(), parts()).prop_map(|(node, all, any, not)| Filter { all, any, not, ..node })
+        (inner.clone(), parts(), parts(), parts()).prop_map(|(node, all, any, not)| Filter {
+            all,
+            any,
+            not,
+            ..node
+        })
     })
 }
 
@@ -193,7 +205,8 @@ fn what_is_not_active_is_outside_the_active_shelf() {
         let active = index.active();
         let words = index.keyword_query("peanuts", Shelves::Both);
         let near = index.vector_query(&record.vectors[0].embedding).unwrap();
-        let found = active.keyword_top(&active.all(), &words, 5).len() + active.vector_top(&active.all(), &near, 5).len();
+        let found = active.keyword_top(&active.all(), &words, 5).len()
+            + active.vector_top(&active.all(), &near, 5).len();
         assert_eq!(found, if *state == State::Active { 2 } else { 0 }, "{state}");
         let elsewhere = !matches!(state, State::Active | State::Forgotten);
         assert_eq!(index.inactive().len(), usize::from(elsewhere), "{state}");
@@ -245,7 +258,11 @@ fn the_speaker_and_the_error_are_among_the_words() {
         error_message: Some("Caller lacks the role".to_owned()),
         ..hindsight_core::Action::default()
     };
-    let episode = hindsight_core::Episode { actions: vec![action], resolution: Some("ask 财务".to_owned()), ..Default::default() };
+    let episode = hindsight_core::Episode {
+        actions: vec![action],
+        resolution: Some("ask 财务".to_owned()),
+        ..Default::default()
+    };
     record.memory.episode = Some(Box::new(episode));
     index.apply(&record).unwrap();
     let shelf = index.active();

@@ -1,20 +1,20 @@
 //! Memories to test with: plain ones by hand, and random ones from small vocabularies, so that they share values.
 
 use hindsight_core::{
-    Action, Claim, Embedding, Entity, Episode, Kind, Memory, MemoryId, NamedVector, Record, Scope, Source, SourceKind, State,
-    Status, Timestamp, Usage, VectorRole, time::HOUR_MS,
+    Action, Claim, Embedding, Entity, Episode, Kind, Memory, MemoryId, NamedVector, Record, Scope, Source,
+    SourceKind, State, Status, Timestamp, Usage, VectorRole, time::HOUR_MS,
 };
 use proptest::prelude::*;
 
 /// A Monday at noon.
-pub const NOON: i64 = 1_790_596_800_000;
+pub(crate) const NOON: i64 = 1_790_596_800_000;
 
-pub fn id(number: u128) -> MemoryId {
+pub(crate) fn id(number: u128) -> MemoryId {
     MemoryId::from_u128(number)
 }
 
 /// An active fact that says `content`, shared, now.
-pub fn fact(number: u128, content: &str) -> Record {
+pub(crate) fn fact(number: u128, content: &str) -> Record {
     let now = Timestamp::from_ms(NOON);
     let memory = Memory {
         id: id(number),
@@ -33,7 +33,12 @@ pub fn fact(number: u128, content: &str) -> Record {
         metadata: serde_json::Map::new(),
         episode: None,
         rule: None,
-        source: Source { kind: SourceKind::UserInput, speaker: None, conversation_id: None, turns: Vec::new() },
+        source: Source {
+            kind: SourceKind::UserInput,
+            speaker: None,
+            conversation_id: None,
+            turns: Vec::new(),
+        },
         session_id: None,
         agent_id: None,
         scope: Scope::Shared,
@@ -55,11 +60,11 @@ pub fn fact(number: u128, content: &str) -> Record {
     Record { memory, vectors: Vec::new() }
 }
 
-pub fn vector(values: &[f32]) -> NamedVector {
+pub(crate) fn vector(values: &[f32]) -> NamedVector {
     NamedVector { role: VectorRole::Content, embedding: Embedding::new(values).unwrap() }
 }
 
-pub fn word(of: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(crate) fn word(of: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(of).prop_map(str::to_owned)
 }
 
@@ -67,28 +72,40 @@ fn some_words(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     prop::collection::vec(word(of), 0..3)
 }
 
-pub const TASKS: &[&str] = &["refund", "deploy", "退款"];
-pub const TAGS: &[&str] = &["billing", "ops", "健康", "Billing"];
-pub const NAMES: &[&str] = &["Caroline", "caroline ", "花生", "Bart"];
-pub const TOOLS: &[&str] = &["update_status", "search_flights"];
-pub const CODES: &[&str] = &["permission_denied", "E1042"];
-pub const CAUSES: &[&str] = &["quota", "expired token"];
-pub const SESSIONS: &[&str] = &["s1", "s2"];
-pub const AGENTS: &[&str] = &["planner", "buyer"];
-const TEXT: &[&str] =
-    &["the payment failed", "refunds fail", "我对花生过敏", "deploy WES-5.4.5", "", "Caroline likes cats", "猫 and payment"];
+pub(crate) const TASKS: &[&str] = &["refund", "deploy", "退款"];
+pub(crate) const TAGS: &[&str] = &["billing", "ops", "健康", "Billing"];
+pub(crate) const NAMES: &[&str] = &["Caroline", "caroline ", "花生", "Bart"];
+pub(crate) const TOOLS: &[&str] = &["update_status", "search_flights"];
+pub(crate) const CODES: &[&str] = &["permission_denied", "E1042"];
+pub(crate) const CAUSES: &[&str] = &["quota", "expired token"];
+pub(crate) const SESSIONS: &[&str] = &["s1", "s2"];
+pub(crate) const AGENTS: &[&str] = &["planner", "buyer"];
+const TEXT: &[&str] = &[
+    "the payment failed",
+    "refunds fail",
+    "我对花生过敏",
+    "deploy WES-5.4.5",
+    "",
+    "Caroline likes cats",
+    "猫 and payment",
+];
 
-pub fn times() -> impl Strategy<Value = Timestamp> {
-    let offset = prop_oneof![Just(0), -2 * HOUR_MS..2 * HOUR_MS, (-60_i64..60).prop_map(|days| days * 24 * HOUR_MS)];
+pub(crate) fn times() -> impl Strategy<Value = Timestamp> {
+    let offset =
+        prop_oneof![Just(0), -2 * HOUR_MS..2 * HOUR_MS, (-60_i64..60).prop_map(|days| days * 24 * HOUR_MS)];
     offset.prop_map(|offset| Timestamp::from_ms(NOON + offset))
 }
 
 fn episodes() -> impl Strategy<Value = Option<Box<Episode>>> {
-    let action = (word(TOOLS), prop::option::of(word(CODES)))
-        .prop_map(|(tool, error_code)| Action { tool, error_code, ..Action::default() });
-    let episode = (prop::collection::vec(action, 0..3), prop::option::of(word(CAUSES)), any::<bool>()).prop_map(
-        |(actions, root_cause, transient)| Box::new(Episode { actions, root_cause, transient, ..Episode::default() }),
-    );
+    let action = (word(TOOLS), prop::option::of(word(CODES))).prop_map(|(tool, error_code)| Action {
+        tool,
+        error_code,
+        ..Action::default()
+    });
+    let episode = (prop::collection::vec(action, 0..3), prop::option::of(word(CAUSES)), any::<bool>())
+        .prop_map(|(actions, root_cause, transient)| {
+            Box::new(Episode { actions, root_cause, transient, ..Episode::default() })
+        });
     prop::option::of(episode)
 }
 
@@ -108,7 +125,12 @@ prop_compose! {
 }
 
 fn claim(subject: &str) -> Claim {
-    Claim { subject: subject.to_owned(), attribute: "likes".to_owned(), value: "cats".to_owned(), single_valued: false }
+    Claim {
+        subject: subject.to_owned(),
+        attribute: "likes".to_owned(),
+        value: "cats".to_owned(),
+        single_valued: false,
+    }
 }
 
 fn vectors() -> impl Strategy<Value = Vec<NamedVector>> {
@@ -121,7 +143,7 @@ fn vectors() -> impl Strategy<Value = Vec<NamedVector>> {
 
 prop_compose! {
     /// A record under one of thirty ids, in any state, with any of the values that filters ask for.
-    pub fn records()(
+    pub(crate) fn records()(
         record in words_of_a_memory(), number in 0_u128..30, vectors in vectors(),
         kind in prop::sample::select(Kind::ALL), status in prop::option::of(prop::sample::select(Status::ALL)),
         state in prop_oneof![3 => Just(State::Active), 2 => prop::sample::select(State::ALL)],

@@ -17,15 +17,18 @@ fn at(number: u128, minutes: i64, session: Option<&str>) -> hindsight_core::Reco
 #[test]
 fn neighbours_share_the_session_and_are_near() {
     let mut index = NamespaceIndex::default();
-    let turns = [(1, -58, "a"), (2, -1, "a"), (3, 0, "a"), (4, 0, "b"), (5, 3, "a"), (6, 3, "a"), (7, 20, "a")];
+    let turns =
+        [(1, -58, "a"), (2, -1, "a"), (3, 0, "a"), (4, 0, "b"), (5, 3, "a"), (6, 3, "a"), (7, 20, "a")];
     for (number, minutes, session) in turns {
         index.apply(&at(number, minutes, Some(session))).unwrap();
     }
     index.apply(&at(8, 0, None)).unwrap();
     let shelf = index.active();
     let of = |number: u128, minutes: i64| {
-        let Neighbours { before, after } = shelf.neighbours(shelf.ordinal(id(number)).unwrap(), minutes * MINUTE_MS);
-        let number = |ordinal: Option<hindsight_index::Ordinal>| ordinal.map(|ordinal| shelf.id(ordinal).as_u128());
+        let Neighbours { before, after } =
+            shelf.neighbours(shelf.ordinal(id(number)).unwrap(), minutes * MINUTE_MS);
+        let number =
+            |ordinal: Option<hindsight_index::Ordinal>| ordinal.map(|ordinal| shelf.id(ordinal).as_u128());
         (number(before), number(after))
     };
     assert_eq!(of(3, 5), (Some(2), Some(5)));
@@ -43,7 +46,8 @@ fn the_newest_come_first() {
         index.apply(&at(number, minutes, None)).unwrap();
     }
     let shelf = index.active();
-    let newest = |k| shelf.newest(&shelf.all(), k).into_iter().map(|o| shelf.id(o).as_u128()).collect::<Vec<_>>();
+    let newest =
+        |k| shelf.newest(&shelf.all(), k).into_iter().map(|o| shelf.id(o).as_u128()).collect::<Vec<_>>();
     assert_eq!(newest(4), [2, 5, 3, 1]);
     assert_eq!(newest(0), Vec::<u128>::new());
     let early = shelf.occurred_between(None, Some(Timestamp::from_ms(NOON + 6 * MINUTE_MS)));

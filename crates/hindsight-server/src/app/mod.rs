@@ -21,6 +21,7 @@ use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
 
 pub use error::AppError;
 pub(crate) use refusal::{Code, Refusal};
+pub(crate) use write::Batch;
 
 use crate::config::Config;
 use gate::Gate;

@@ -2,6 +2,10 @@
 
 use hindsight_core::limits::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX};
 use hindsight_core::{Filter, Invalid, MemoryId, Namespace};
+use hindsight_engine::Page;
+
+/// What is said of a token that no page gave.
+const NO_TOKEN: &str = "is no page token: give next_page_token of the page before, or leave it out";
 
 /// The size of a page, from the wish: 0 is the default, more than the most is brought down to it.
 pub(crate) fn size(wish: i64) -> Result<usize, Invalid> {
@@ -15,6 +19,17 @@ pub(crate) fn size(wish: i64) -> Result<usize, Invalid> {
     }
 }
 
+/// The namespace that a page of namespaces begins after: its token is the last name of the page before.
+pub(crate) fn after_name(token: String) -> Result<Option<String>, Invalid> {
+    if token.is_empty() {
+        return Ok(None);
+    }
+    match token.parse::<Namespace>() {
+        Ok(_) => Ok(Some(token)),
+        Err(_) => Err(Invalid::one("page_token", NO_TOKEN)),
+    }
+}
+
 /// What a token of a list belongs to: a page of another list would silently leave memories out.
 pub(crate) struct Listing<'a> {
     pub(crate) namespace: &'a Namespace,
@@ -23,8 +38,13 @@ pub(crate) struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// The token for the page after `last`: its id and a mark of the request.
-    pub(crate) fn token_after(&self, last: MemoryId) -> String {
+    /// The token for the page after this one, if more follow.
+    pub(crate) fn next(&self, page: &Page) -> Option<String> {
+        page.memories.last().filter(|_| page.more).map(|last| self.token_after(last.id))
+    }
+
+    /// The id that the next page begins after, and a mark of the request.
+    fn token_after(&self, last: MemoryId) -> String {
         format!("{last}.{}", self.mark())
     }
 
@@ -37,9 +57,8 @@ impl Listing<'_> {
             return Ok(None);
         }
         let bad = |problem: &str| Invalid::one("page_token", problem);
-        let none_of_ours = "is no page token: give next_page_token of the page before, or leave it out";
-        let (id, mark) = token.split_once('.').ok_or_else(|| bad(none_of_ours))?;
-        let id = id.parse().map_err(|_| bad(none_of_ours))?;
+        let (id, mark) = token.split_once('.').ok_or_else(|| bad(NO_TOKEN))?;
+        let id = id.parse().map_err(|_| bad(NO_TOKEN))?;
         if mark == self.mark() {
             Ok(Some(id))
         } else {

@@ -1,6 +1,6 @@
 //! Calls that change memories.
 
-use hindsight_core::{Invalid, Namespace, Patch, limits::BATCH_ITEMS_MAX};
+use hindsight_core::{Invalid, Namespace, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
 use hindsight_engine::{
     Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, RestoreRequest, Unsynced, UpdateRequest,
     WriteItem, WriteOptions, Written,
@@ -28,6 +28,19 @@ impl App {
         options: WriteOptions,
     ) -> Result<Written, AppError> {
         self.run(move |worker| worker.write(&namespace, item, options)).await
+    }
+
+    /// Stores a finished task. What is wrong with the episode is named as the flat record call names it.
+    pub(crate) async fn record(
+        &self,
+        namespace: Namespace,
+        item: WriteItem,
+        options: WriteOptions,
+    ) -> Result<Written, AppError> {
+        self.write(namespace, item, options).await.map_err(|error| match error {
+            AppError::Engine(EngineError::Invalid(invalid)) => flat_names(invalid).into(),
+            error => error,
+        })
     }
 
     /// Stores many memories with one sync.

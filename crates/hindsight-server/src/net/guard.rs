@@ -19,7 +19,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue};
 use tokio::{sync::Semaphore, time::timeout};
 
-use crate::app::{Code, Refusal};
+use crate::app::Refusal;
 use crate::{grpc, http as http_front};
 
 /// The header that carries a call's id in its reply.
@@ -153,10 +153,7 @@ fn wanted_time(headers: &HeaderMap) -> Option<Duration> {
 impl axum::response::IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = Response::default();
-        *response.status_mut() = match self.code {
-            Code::Invalid => http::StatusCode::BAD_REQUEST,
-            _ => http::StatusCode::INTERNAL_SERVER_ERROR,
-        };
+        *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
         response.extensions_mut().insert(self);
         response
     }

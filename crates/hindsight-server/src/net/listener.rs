@@ -1,12 +1,6 @@
 //! Accepting connections.
 
-use std::{
-    convert::Infallible,
-    io,
-    net::SocketAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use tokio::{
@@ -15,7 +9,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{ConnectionLimits, Front, Phase, Places, connection};
+use super::{ConnectionLimits, Front, Phase, Places, connection, places::Place};
 
 /// The wait after an accept that failed for want of descriptors or memory, and its limit.
 const BACK_OFF: Duration = Duration::from_millis(10);
@@ -32,7 +26,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// Serves until the phase is draining, then waits for the open connections. Dropping the future ends them.
-    pub(crate) async fn serve(self, mut phase: watch::Receiver<Phase>) {
+    pub(crate) async fn serve(self, phase: watch::Receiver<Phase>) {
         let mut connections = JoinSet::new();
         let mut stop = phase.clone();
         loop {
@@ -43,7 +37,7 @@ impl Listener {
                 Some(_) = connections.join_next() => continue,
                 accepted = self.accept() => accepted,
             };
-            let Ok((stream, place)) = accepted;
+            let (stream, place) = accepted;
             let life = connection::serve(
                 stream,
                 self.front,
@@ -58,19 +52,18 @@ impl Listener {
         }
         // The port is given free before the open connections end: nobody new connects to a server that stops.
         drop(self.socket);
-        phase.mark_unchanged();
         while connections.join_next().await.is_some() {}
     }
 
     /// The next connection with its place. It can be dropped at any time without losing one.
-    async fn accept(&self) -> Result<(TcpStream, super::places::Place), Infallible> {
+    async fn accept(&self) -> (TcpStream, Place) {
         let mut back_off = BACK_OFF;
         loop {
             let Some(permit) = self.places.next().await else { std::future::pending().await };
             match self.socket.accept().await {
                 Ok((stream, from)) => {
                     if let Some(place) = self.places.take(permit, from.ip()) {
-                        return Ok((stream, place));
+                        return (stream, place);
                     }
                     tracing::debug!(address = %from.ip(), "too many connections of one address: closed");
                     back_off = BACK_OFF;

@@ -1,6 +1,7 @@
 use hindsight_core::{
     Action, Change, Claim, Embedding, Entity, Episode, Kind, Memory, MemoryId, NamedVector, Polarity, Record,
-    RequestKey, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, memory::Condition,
+    RequestKey, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole,
+    memory::Condition,
 };
 use proptest::prelude::*;
 
@@ -36,7 +37,9 @@ fn full_memory() -> Memory {
             single_valued: true,
         }],
         tags: words(3),
-        metadata: object(serde_json::json!({"n": 0.1, "deep": {"list": [1, null, "三"]}, "big": 9_007_199_254_740_993_u64})),
+        metadata: object(
+            serde_json::json!({"n": 0.1, "deep": {"list": [1, null, "三"]}, "big": 9_007_199_254_740_993_u64}),
+        ),
         episode: Some(Box::new(full_episode())),
         rule: Some(Box::new(Rule {
             polarity: Polarity::Avoid,
@@ -122,7 +125,12 @@ fn small_batch() -> Batch {
         namespace: "a".parse().unwrap(),
         at: at(1),
         request: None,
-        changes: vec![Change::SetState { id: MemoryId::from_u128(9), state: State::Forgotten, version: 3, at: at(12) }],
+        changes: vec![Change::SetState {
+            id: MemoryId::from_u128(9),
+            state: State::Forgotten,
+            version: 3,
+            at: at(12),
+        }],
     }
 }
 
@@ -145,7 +153,10 @@ fn absent_fields_come_back_absent() {
         valid_from: None,
         ..full_memory()
     };
-    let batch = Batch { changes: vec![Change::Put(Box::new(Record { memory, vectors: Vec::new() }))], ..full_batch() };
+    let batch = Batch {
+        changes: vec![Change::Put(Box::new(Record { memory, vectors: Vec::new() }))],
+        ..full_batch()
+    };
     assert_eq!(decode_batch(&encode_batch(&batch).unwrap()).unwrap(), batch);
 }
 
@@ -171,7 +182,10 @@ fn another_version_and_other_lengths_are_refused() {
     assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 2 }), "{newer}");
     assert!(matches!(decode_batch(&with_version(0)), Err(CodecError::NoVersion)));
     assert!(matches!(decode_batch(&[1]), Err(CodecError::NoVersion)));
-    assert!(matches!(decode_batch(&[good.as_slice(), &[0]].concat()), Err(CodecError::Trailing { bytes: 1 })));
+    assert!(matches!(
+        decode_batch(&[good.as_slice(), &[0]].concat()),
+        Err(CodecError::Trailing { bytes: 1 })
+    ));
     for len in 2..good.len() {
         assert!(matches!(decode_batch(&good[..len]), Err(CodecError::Shape(_))), "cut at {len}");
     }
@@ -204,8 +218,12 @@ fn hostile_lengths_end_in_an_error() {
 #[test]
 fn many_empty_parts_are_decoded() {
     let episode = Episode { actions: vec![Action::default(); 20_000], ..Episode::default() };
-    let memory = Memory { episode: Some(Box::new(episode)), keywords: vec![String::new(); 50_000], ..full_memory() };
-    let batch = Batch { changes: vec![Change::Put(Box::new(Record { memory, vectors: Vec::new() }))], ..full_batch() };
+    let memory =
+        Memory { episode: Some(Box::new(episode)), keywords: vec![String::new(); 50_000], ..full_memory() };
+    let batch = Batch {
+        changes: vec![Change::Put(Box::new(Record { memory, vectors: Vec::new() }))],
+        ..full_batch()
+    };
     assert_eq!(decode_batch(&encode_batch(&batch).unwrap()).unwrap(), batch);
 }
 

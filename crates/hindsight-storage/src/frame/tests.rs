@@ -31,6 +31,14 @@ fn golden_bytes() {
     assert_eq!(hex, golden);
 }
 
+/// The page that describes the bytes shows the same ones.
+#[test]
+fn the_document_shows_the_golden_bytes() {
+    let document = include_str!("../../../../docs/disk-format.md");
+    assert!(document.contains(include_str!("../../tests/golden/frame.hex")));
+    assert!(document.contains(include_str!("../../tests/golden/segment.hex")));
+}
+
 #[test]
 fn what_was_written_is_read() {
     let (header, payload) = hello();

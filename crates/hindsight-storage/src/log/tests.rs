@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_truncation, reason = "offsets and counts of these tests are small")]
+
 use std::{sync::Barrier, thread, time::Duration};
 
 use super::*;
@@ -31,7 +33,8 @@ fn what_was_committed_is_replayed_in_order() {
 #[test]
 fn a_group_costs_one_write_and_one_sync() {
     let io = disk(1);
-    let (log, ..) = open_with(&io, LogOptions { preallocate_bytes: 1 << 20, segment_bytes: 2 << 20, ..small() }).unwrap();
+    let (log, ..) =
+        open_with(&io, LogOptions { preallocate_bytes: 1 << 20, segment_bytes: 2 << 20, ..small() }).unwrap();
     let before = io.counts();
     commit(&log, 500).unwrap();
     let after = io.counts();
@@ -93,7 +96,9 @@ fn waiting_ends_when_the_batch_is_durable() {
     let lsn = append(&log).unwrap();
     thread::scope(|scope| {
         let blocking = scope.spawn(|| log.wait_synced(lsn));
-        let task = scope.spawn(|| tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(log.synced(lsn)));
+        let task = scope.spawn(|| {
+            tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(log.synced(lsn))
+        });
         log.commit_step().unwrap();
         blocking.join().unwrap().unwrap();
         task.join().unwrap().unwrap();
@@ -141,7 +146,9 @@ fn after_a_failed_sync_nothing_is_acknowledged_and_nothing_is_synced() {
     io.inject(Fault { at_call: io.counts().calls + 1, kind: FaultKind::Errno(EIO), is_sticky: false });
     thread::scope(|scope| {
         let blocking = scope.spawn(|| log.wait_synced(lsn));
-        let task = scope.spawn(|| tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(log.synced(lsn)));
+        let task = scope.spawn(|| {
+            tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(log.synced(lsn))
+        });
         let error = log.commit_step().unwrap_err();
         assert_eq!(error.kind(), StorageErrorKind::Poisoned);
         let StorageError::Poisoned(failure) = error else { panic!("{error}") };
@@ -167,7 +174,9 @@ fn a_full_disk_poisons_with_its_own_error() {
     let (log, ..) = open(&io).unwrap();
     append(&log).unwrap();
     io.inject(Fault { at_call: io.counts().calls, kind: FaultKind::Errno(ENOSPC), is_sticky: true });
-    assert!(matches!(log.commit_step(), Err(StorageError::Poisoned(failure)) if errno(&failure) == Some(ENOSPC)));
+    assert!(
+        matches!(log.commit_step(), Err(StorageError::Poisoned(failure)) if errno(&failure) == Some(ENOSPC))
+    );
 }
 
 #[test]
@@ -273,7 +282,9 @@ fn a_batch_beyond_the_limit_is_refused_and_gets_no_number() {
     let io = disk(1);
     let (log, ..) = open(&io).unwrap();
     let too_large = vec![0; PAYLOAD_BYTES_MAX as usize + 1];
-    assert!(matches!(log.append(&too_large), Err(StorageError::TooLarge { bytes, .. }) if bytes == too_large.len()));
+    assert!(
+        matches!(log.append(&too_large), Err(StorageError::TooLarge { bytes, .. }) if bytes == too_large.len())
+    );
     assert_eq!(log.append(&payload(1)).unwrap(), Lsn(1));
 }
 
@@ -294,5 +305,8 @@ fn a_checkpoint_s_batches_are_not_replayed_and_must_be_there() {
     };
     assert_eq!(replay(3).unwrap(), [4, 5]);
     assert_eq!(replay(5).unwrap(), [0; 0]);
-    assert!(matches!(replay(6), Err(StorageError::LogTooShort { last_lsn: Lsn(5), durable_lsn: Lsn(6), .. })));
+    assert!(matches!(
+        replay(6),
+        Err(StorageError::LogTooShort { last_lsn: Lsn(5), durable_lsn: Lsn(6), .. })
+    ));
 }

@@ -135,7 +135,8 @@ impl<I: Io> Writer<I> {
         let end = start + bytes.len() as u64;
         self.tail.end.offset = end;
         if end > segment.allocated {
-            let to = (end + self.place.options.preallocate_bytes).min(self.place.options.segment_bytes).max(end);
+            let to =
+                (end + self.place.options.preallocate_bytes).min(self.place.options.segment_bytes).max(end);
             fill_with_zeros(&segment.file, end, to).at("write", &segment.path)?;
             segment.allocated = to;
         }

@@ -10,7 +10,10 @@ use crate::{
     frame::{FrameFault, FrameHeader, FrameKind},
     io::{Io, IoFile, OpenMode, uninterrupted},
     reader::{FrameReader, Step},
-    segment::{FRAMES_START, LogEnd, LogPlace, SEGMENT_HEADER_BYTES, Segment, SegmentFault, SegmentHeader, read_header},
+    segment::{
+        FRAMES_START, LogEnd, LogPlace, SEGMENT_HEADER_BYTES, Segment, SegmentFault, SegmentHeader,
+        read_header,
+    },
 };
 
 /// What was read.
@@ -84,7 +87,11 @@ impl<'a, I: Io> Replay<'a, I> {
         Ok(self.replayed)
     }
 
-    fn open(&self, (first_lsn, path): &(Lsn, PathBuf), is_last: bool) -> Result<Opened<I::File>, StorageError> {
+    fn open(
+        &self,
+        (first_lsn, path): &(Lsn, PathBuf),
+        is_last: bool,
+    ) -> Result<Opened<I::File>, StorageError> {
         let file = self.io.open(path, OpenMode::ReadWrite).at("open", path)?;
         if is_last {
             // What a killed process left in the page cache is not durable yet, and after a failed sync the cache
@@ -97,7 +104,11 @@ impl<'a, I: Io> Replay<'a, I> {
         Ok(Opened { file, path: path.clone(), first_lsn: *first_lsn, header })
     }
 
-    fn segment(&mut self, current: Opened<I::File>, next: Option<&Opened<I::File>>) -> Result<(), StorageError> {
+    fn segment(
+        &mut self,
+        current: Opened<I::File>,
+        next: Option<&Opened<I::File>>,
+    ) -> Result<(), StorageError> {
         let header = match current.header {
             Ok(header) => header,
             Err(fault) => return self.without_header(current, fault, next.is_none()),
@@ -110,7 +121,8 @@ impl<'a, I: Io> Replay<'a, I> {
         self.replayed.end = LogEnd { offset: FRAMES_START, crc: header.prev.crc };
         let mut reader = FrameReader::new(&file, header.salt).at("read", &path)?;
         if let Place::Bad { offset, fault } = self.frames(&mut reader, &path, limit)? {
-            let torn = self.judge(&file, header.salt, &path, (offset, fault), next.map(|next| next.first_lsn))?;
+            let torn =
+                self.judge(&file, header.salt, &path, (offset, fault), next.map(|next| next.first_lsn))?;
             self.replayed.report.torn = Some(torn);
         }
         self.replayed.report.segments += 1;
@@ -169,7 +181,9 @@ impl<'a, I: Io> Replay<'a, I> {
             let offset = reader.offset();
             match reader.next().at("read", path)? {
                 Step::Frame(header, crc, payload) => {
-                    if let Err(fault) = header.check_place(self.replayed.report.last_lsn, self.replayed.end.crc) {
+                    if let Err(fault) =
+                        header.check_place(self.replayed.report.last_lsn, self.replayed.end.crc)
+                    {
                         return Ok(Place::Bad { offset, fault });
                     }
                     if header.kind == FrameKind::Batch {
@@ -181,7 +195,11 @@ impl<'a, I: Io> Replay<'a, I> {
                 Step::End => {
                     let is_hole = reader.is_written_behind().at("read", path)?;
                     let offset = reader.offset();
-                    return Ok(if is_hole { Place::Bad { offset, fault: FrameFault::Hole } } else { Place::End });
+                    return Ok(if is_hole {
+                        Place::Bad { offset, fault: FrameFault::Hole }
+                    } else {
+                        Place::End
+                    });
                 }
             }
         }
@@ -217,12 +235,20 @@ impl<'a, I: Io> Replay<'a, I> {
         let scan = witness::scan(file, offset, salt).at("read", path)?;
         // A segment is made only after the one before it is durable to its end.
         let by_successor = next_first.map_or(Lsn(0), |first| Lsn(first.0.saturating_sub(1)));
-        let durable_lsn = scan.synced_lsn.max(self.replayed.witnessed).max(self.checkpoint_lsn).max(by_successor);
+        let durable_lsn =
+            scan.synced_lsn.max(self.replayed.witnessed).max(self.checkpoint_lsn).max(by_successor);
         if next_first.is_some() || durable_lsn >= lsn {
             return Err(StorageError::Corrupt { path: path.to_owned(), offset, lsn, durable_lsn, fault });
         }
         let bytes = scan.written_end.saturating_sub(offset);
-        Ok(TornTail { lsn, path: path.to_owned(), offset, bytes, saved_to: torn::saved_path(&self.place.dir, lsn), fault })
+        Ok(TornTail {
+            lsn,
+            path: path.to_owned(),
+            offset,
+            bytes,
+            saved_to: torn::saved_path(&self.place.dir, lsn),
+            fault,
+        })
     }
 
     fn expected(&self) -> Lsn {

@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_truncation, reason = "offsets and counts of these tests are small")]
+
 use std::path::PathBuf;
 
 use super::*;
@@ -67,7 +69,9 @@ fn a_commit_torn_at_any_byte_is_given_up_and_the_log_goes_on() {
                 let tail = recovered.torn.unwrap();
                 assert_eq!((tail.lsn, tail.offset, tail.path), (Lsn(4), last.start as u64, segment(1)));
                 let saved = torn.read_file(&tail.saved_to).unwrap();
-                assert!(!saved.is_empty() && io.read_file(&segment(1)).unwrap()[last.start..].starts_with(&saved));
+                assert!(
+                    !saved.is_empty() && io.read_file(&segment(1)).unwrap()[last.start..].starts_with(&saved)
+                );
                 assert_eq!(tail.bytes, saved.len() as u64);
             } else {
                 assert_eq!(recovered.torn, None, "nothing of the commit is there");
@@ -91,7 +95,9 @@ fn a_flipped_bit_below_the_witness_stops_the_start() {
                 let bad = with_file(&io, &segment(1), |bytes| bytes[byte] ^= 1 << (byte % 8));
                 let error = refused(&bad);
                 assert_eq!(error.kind(), StorageErrorKind::Corrupt);
-                let StorageError::Corrupt { path, offset, lsn, durable_lsn, .. } = error else { panic!("{error}") };
+                let StorageError::Corrupt { path, offset, lsn, durable_lsn, .. } = error else {
+                    panic!("{error}")
+                };
                 assert_eq!((path, offset, lsn.0), (segment(1), frame.start as u64, at as u64 + 1));
                 assert_eq!(durable_lsn.0, witnessed as u64);
             }
@@ -167,12 +173,21 @@ fn a_missing_a_foreign_and_a_renamed_segment_stop_the_start() {
     let (paths, contents): (Vec<PathBuf>, Vec<Vec<u8>>) = io.files().into_iter().unzip();
     let missing = io.after_kill();
     missing.unlink(&paths[1]).unwrap();
-    assert!(matches!(refused(&missing), StorageError::CorruptSegment { fault: SegmentFault::Gap { .. }, .. }));
+    assert!(matches!(
+        refused(&missing),
+        StorageError::CorruptSegment { fault: SegmentFault::Gap { .. }, .. }
+    ));
     let no_first = io.after_kill();
     no_first.unlink(&paths[0]).unwrap();
-    assert!(matches!(refused(&no_first), StorageError::CorruptSegment { lsn: Lsn(1), fault: SegmentFault::Gap { .. }, .. }));
+    assert!(matches!(
+        refused(&no_first),
+        StorageError::CorruptSegment { lsn: Lsn(1), fault: SegmentFault::Gap { .. }, .. }
+    ));
     let swapped = with_file(&io, &paths[0], |bytes| bytes.clone_from(&contents[1]));
-    assert!(matches!(refused(&swapped), StorageError::CorruptSegment { fault: SegmentFault::Name { .. }, .. }));
+    assert!(matches!(
+        refused(&swapped),
+        StorageError::CorruptSegment { fault: SegmentFault::Name { .. }, .. }
+    ));
 
     // A log with the same numbers, but other batches and salts.
     let other = disk(2);
@@ -188,7 +203,10 @@ fn a_missing_a_foreign_and_a_renamed_segment_stop_the_start() {
         recover(&io, &place, Lsn(0), &mut |_, _| Ok(())).map(|_| ())
     };
     let error = foreign(78).unwrap_err();
-    assert!(matches!(error, StorageError::CorruptSegment { fault: SegmentFault::OtherStore { expected: 78, found: 77 }, .. }));
+    assert!(matches!(
+        error,
+        StorageError::CorruptSegment { fault: SegmentFault::OtherStore { expected: 78, found: 77 }, .. }
+    ));
     foreign(77).unwrap();
 }
 
@@ -247,14 +265,20 @@ fn the_last_three_torn_tails_are_kept() {
         let (log, ..) = open(&io).unwrap();
         commit(&log, 2).unwrap();
         drop(log);
-        let (path, mut bytes) = io.files().into_iter().rfind(|(path, _)| path.extension().unwrap() == "log").unwrap();
+        let (path, mut bytes) =
+            io.files().into_iter().rfind(|(path, _)| path.extension().unwrap() == "log").unwrap();
         let last = bytes.iter().rposition(|byte| *byte != 0).unwrap();
         bytes[last] ^= 1;
         io.put_file(&path, &bytes);
     }
     let torn = open(&io).unwrap().1.torn.unwrap();
     assert_eq!((torn.lsn, torn.saved_to), (Lsn(7), torn::saved_path(Path::new(DIR), Lsn(7))));
-    let kept: Vec<_> = io.files().into_iter().map(|(path, _)| path).filter(|path| path.extension().unwrap() == "bak").collect();
+    let kept: Vec<_> = io
+        .files()
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| path.extension().unwrap() == "bak")
+        .collect();
     assert_eq!(kept, [5, 6, 7].map(|lsn| torn::saved_path(Path::new(DIR), Lsn(lsn))));
     // The torn bytes stay where they are, behind the end that the next segment names.
     assert_eq!(open(&io).unwrap().2, 6);
@@ -284,6 +308,8 @@ fn the_scan_finds_a_header_across_the_border_of_two_reads() {
 fn a_sink_that_refuses_stops_the_replay() {
     let io = log_of(3, false);
     let place = LogPlace { dir: DIR.into(), store_id: logs::STORE_ID, options: logs::small() };
-    let result = recover(&io, &place, Lsn(0), &mut |lsn, _| if lsn.0 == 2 { Err(StorageError::Closed) } else { Ok(()) });
+    let result = recover(&io, &place, Lsn(0), &mut |lsn, _| {
+        if lsn.0 == 2 { Err(StorageError::Closed) } else { Ok(()) }
+    });
     assert!(matches!(result.map(|_| ()), Err(StorageError::Closed)));
 }

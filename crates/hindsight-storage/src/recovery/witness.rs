@@ -30,7 +30,8 @@ pub(super) fn scan<F: IoFile>(file: &F, from: u64, salt: u64) -> io::Result<Scan
     loop {
         let held = window.len();
         window.resize(held + CHUNK_BYTES, 0);
-        let read = read_full_at(file, window_start + held as u64, window.get_mut(held..).unwrap_or_default())?;
+        let read =
+            read_full_at(file, window_start + held as u64, window.get_mut(held..).unwrap_or_default())?;
         window.truncate(held + read);
         let fresh = window.get(held..).unwrap_or_default();
         if !is_zero(fresh) {

@@ -61,9 +61,14 @@ impl Format {
         let path = dir.join(FILE_NAME);
         let file = io.open(&path, OpenMode::Read).map_err(|error| cannot_create(&path, error))?;
         let bytes = read_small(&file, FILE_BYTES_MAX).at("read", &path)?;
-        let format = Format::parse(&bytes).map_err(|source| StorageError::BadFormatFile { path: path.clone(), source })?;
+        let format = Format::parse(&bytes)
+            .map_err(|source| StorageError::BadFormatFile { path: path.clone(), source })?;
         if format.min_reader > FORMAT_VERSION {
-            return Err(StorageError::FormatTooNew { path, found: format.min_reader, supported: FORMAT_VERSION });
+            return Err(StorageError::FormatTooNew {
+                path,
+                found: format.min_reader,
+                supported: FORMAT_VERSION,
+            });
         }
         Ok(format)
     }
@@ -117,7 +122,8 @@ mod tests {
 
     #[test]
     fn text_and_back() {
-        let format = Format { format: 1, min_reader: 1, created_by: "hindsight 0.1.0".to_owned(), store_id: 0x2a };
+        let format =
+            Format { format: 1, min_reader: 1, created_by: "hindsight 0.1.0".to_owned(), store_id: 0x2a };
         assert_eq!(Format::parse(format.to_json().as_bytes()).unwrap(), format);
     }
 
@@ -125,7 +131,13 @@ mod tests {
     fn fields_of_a_newer_writer_are_no_error_and_wrong_ones_are() {
         let newer = br#"{"format": 3, "min_reader": 1, "created_by": "x", "store_id": "00000000000000ff", "extra": [1]}"#;
         assert_eq!(Format::parse(newer).unwrap().store_id, 255);
-        for bad in ["", "{}", "[]", r#"{"format":1,"min_reader":1,"created_by":"x","store_id":"+0000000000000ff"}"#, "\u{0}"] {
+        for bad in [
+            "",
+            "{}",
+            "[]",
+            r#"{"format":1,"min_reader":1,"created_by":"x","store_id":"+0000000000000ff"}"#,
+            "\u{0}",
+        ] {
             assert!(Format::parse(bad.as_bytes()).is_err(), "{bad}");
         }
     }

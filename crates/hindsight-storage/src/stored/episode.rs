@@ -1,10 +1,7 @@
 //! What an episode and a rule carry, on disk.
 
 use bincode::{Decode, Encode};
-use hindsight_core::{
-    Action, Episode, Rule, Timestamp,
-    memory::Condition,
-};
+use hindsight_core::{Action, Episode, Rule, Timestamp, memory::Condition};
 
 use super::{
     parts::{json_from_text, json_to_text},
@@ -97,7 +94,8 @@ impl TryFrom<StoredAction> for Action {
     type Error = CodecError;
 
     fn try_from(stored: StoredAction) -> Result<Self, CodecError> {
-        let StoredAction { step, tool, params_json, result, error_code, error_message, called_at_ms } = stored;
+        let StoredAction { step, tool, params_json, result, error_code, error_message, called_at_ms } =
+            stored;
         let params = json_from_text("episode.actions.params", &params_json)?;
         let called_at = called_at_ms.map(Timestamp::from_ms);
         Ok(Action { step, tool, params, result, error_code, error_message, called_at })

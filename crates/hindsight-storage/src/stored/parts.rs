@@ -73,7 +73,9 @@ impl From<Source> for StoredSource {
 impl TryFrom<StoredSource> for Source {
     type Error = CodecError;
 
-    fn try_from(StoredSource { kind, speaker, conversation_id, turns }: StoredSource) -> Result<Self, CodecError> {
+    fn try_from(
+        StoredSource { kind, speaker, conversation_id, turns }: StoredSource,
+    ) -> Result<Self, CodecError> {
         Ok(Source { kind: Word::from_code("source.kind", kind)?, speaker, conversation_id, turns })
     }
 }
@@ -108,10 +110,18 @@ impl From<StoredUsage> for Usage {
 
 /// A JSON object as text; an empty one as no text.
 pub(super) fn json_to_text(field: &'static str, object: &Map<String, Value>) -> Result<String, CodecError> {
-    if object.is_empty() { Ok(String::new()) } else { serde_json::to_string(object).map_err(CodecError::field(field)) }
+    if object.is_empty() {
+        Ok(String::new())
+    } else {
+        serde_json::to_string(object).map_err(CodecError::field(field))
+    }
 }
 
 /// The JSON object of a text.
 pub(super) fn json_from_text(field: &'static str, text: &str) -> Result<Map<String, Value>, CodecError> {
-    if text.is_empty() { Ok(Map::new()) } else { serde_json::from_str(text).map_err(CodecError::field(field)) }
+    if text.is_empty() {
+        Ok(Map::new())
+    } else {
+        serde_json::from_str(text).map_err(CodecError::field(field))
+    }
 }

@@ -1,7 +1,10 @@
 //! The state of the disk: for every file what is cached and what is durable, for every folder the changes that no
 //! sync has covered yet.
 
-#![expect(clippy::cast_possible_truncation, reason = "files of tests are far below 4 GiB, and random bytes are cut on purpose")]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "files of tests are far below 4 GiB, and random bytes are cut on purpose"
+)]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -185,8 +188,10 @@ impl Disk {
             return Err(io::ErrorKind::NotFound.into());
         }
         let all = self.names.keys().chain(self.dirs.iter());
-        let mut names: Vec<_> =
-            all.filter(|path| path.parent() == Some(dir)).filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
+        let mut names: Vec<_> = all
+            .filter(|path| path.parent() == Some(dir))
+            .filter_map(|path| path.file_name().map(ToOwned::to_owned))
+            .collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -293,11 +298,14 @@ impl Disk {
         let mut disk = self.successor();
         for (inode, file) in &self.inodes {
             let content = file.after_crash(&mut random, survival);
-            disk.inodes.insert(*inode, Inode { durable: content.clone(), cached: content, ..Inode::default() });
+            disk.inodes
+                .insert(*inode, Inode { durable: content.clone(), cached: content, ..Inode::default() });
         }
         disk.names.clone_from(&self.durable_names);
         for change in &self.pending {
-            if survival == Survival::Everything || (survival == Survival::EachForItself && random.below(2) == 0) {
+            if survival == Survival::Everything
+                || (survival == Survival::EachForItself && random.below(2) == 0)
+            {
                 change.apply(&mut disk.names);
             }
         }
@@ -319,7 +327,12 @@ impl Disk {
     }
 
     fn successor(&self) -> Disk {
-        Disk { dirs: self.dirs.clone(), next_id: self.next_id, now_ms: self.now_ms, ..Disk::new(self.random.0) }
+        Disk {
+            dirs: self.dirs.clone(),
+            next_id: self.next_id,
+            now_ms: self.now_ms,
+            ..Disk::new(self.random.0)
+        }
     }
 
     pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
@@ -343,7 +356,9 @@ impl Disk {
 impl DirChange {
     fn dir(&self) -> Option<&Path> {
         match self {
-            DirChange::Create(path, _) | DirChange::Unlink(path) | DirChange::Rename(_, path, _) => path.parent(),
+            DirChange::Create(path, _) | DirChange::Unlink(path) | DirChange::Rename(_, path, _) => {
+                path.parent()
+            }
         }
     }
 
@@ -400,7 +415,7 @@ impl Inode {
 fn copy_sector(to: &mut [u8], from: &[u8], sector: usize) {
     let start = sector * SECTOR;
     let end = (start + SECTOR).min(to.len());
-    for at in start..end {
-        to[at] = from.get(at).copied().unwrap_or(0);
+    for (at, byte) in to.iter_mut().enumerate().take(end).skip(start) {
+        *byte = from.get(at).copied().unwrap_or(0);
     }
 }

@@ -27,22 +27,25 @@ pub(crate) fn payload(lsn: u64) -> Vec<u8> {
     let len = (lsn * 37 % 900) as usize;
     let mut bytes = format!("batch {lsn} 第{lsn}批 ").into_bytes();
     while bytes.len() < len {
-        bytes.extend_from_slice(&lsn.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(bytes.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(
+            &lsn.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(bytes.len() as u64).to_le_bytes(),
+        );
     }
     bytes
 }
 
+/// An open log, what recovery found, and every payload in it.
+pub(crate) type Opened = (Log<MemIo>, Recovered, Vec<Vec<u8>>);
+
 /// Opens the log and returns every payload it holds, having checked that the numbers are 1, 2, 3…
-pub(crate) fn open_with(
-    io: &MemIo,
-    options: LogOptions,
-) -> Result<(Log<MemIo>, Recovered, Vec<Vec<u8>>), StorageError> {
+pub(crate) fn open_with(io: &MemIo, options: LogOptions) -> Result<Opened, StorageError> {
     let mut payloads = Vec::new();
-    let (log, recovered) = Log::open(Arc::new(io.clone()), Path::new(DIR), STORE_ID, options, Lsn(0), &mut |lsn, bytes| {
-        payloads.push(bytes.to_vec());
-        assert_eq!(lsn.0, payloads.len() as u64);
-        Ok(())
-    })?;
+    let (log, recovered) =
+        Log::open(Arc::new(io.clone()), Path::new(DIR), STORE_ID, options, Lsn(0), &mut |lsn, bytes| {
+            payloads.push(bytes.to_vec());
+            assert_eq!(lsn.0, payloads.len() as u64);
+            Ok(())
+        })?;
     assert_eq!(recovered.last_lsn.0, payloads.len() as u64);
     Ok((log, recovered, payloads))
 }

@@ -27,7 +27,10 @@ fn a_second_open_is_refused_and_names_the_first() {
     let before = snapshot(dir.path());
     let error = open(dir.path()).map(|_| ()).unwrap_err();
     let pid = std::process::id();
-    assert!(matches!(&error, StorageError::Locked { holder: Some(holder), .. } if holder.pid == pid), "{error:?}");
+    assert!(
+        matches!(&error, StorageError::Locked { holder: Some(holder), .. } if holder.pid == pid),
+        "{error:?}"
+    );
     assert!(error.to_string().contains(&format!("process {pid}")), "{error}");
     assert_eq!(error.kind(), StorageErrorKind::Refused);
     assert_eq!(snapshot(dir.path()), before);
@@ -39,7 +42,8 @@ fn a_second_open_is_refused_and_names_the_first() {
 fn a_newer_format_is_refused_and_not_a_byte_is_touched() {
     let dir = tempfile::tempdir().unwrap();
     drop(open(dir.path()).unwrap());
-    let newer = r#"{"format": 9, "min_reader": 7, "created_by": "hindsight 9.0.0", "store_id": "00000000000000ff"}"#;
+    let newer =
+        r#"{"format": 9, "min_reader": 7, "created_by": "hindsight 9.0.0", "store_id": "00000000000000ff"}"#;
     fs::write(dir.path().join("FORMAT"), newer).unwrap();
     fs::remove_file(dir.path().join("LOCK")).unwrap();
     let before = snapshot(dir.path());

@@ -1,5 +1,7 @@
 //! The data directory as the engine uses it, on the real disk.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first thing that is not as expected")]
+
 mod directory;
 mod roundtrip;
 
@@ -8,8 +10,11 @@ use std::{collections::BTreeMap, fs, path::Path};
 use hindsight_core::{Batch, Change, Lsn, Memory, MemoryId, Record, Timestamp};
 use hindsight_storage::{RealIo, Recovered, Storage, StorageError, StorageOptions};
 
+/// An open directory, what recovery found, and every batch in it.
+type Opened = (Storage, Recovered, Vec<(Lsn, Batch)>);
+
 /// Opens a directory and returns every batch in it.
-fn open(dir: &Path) -> Result<(Storage, Recovered, Vec<(Lsn, Batch)>), StorageError> {
+fn open(dir: &Path) -> Result<Opened, StorageError> {
     let mut batches = Vec::new();
     let (storage, recovered) = Storage::open(RealIo, dir, StorageOptions::default(), &mut |lsn, batch| {
         batches.push((lsn, batch));

@@ -36,7 +36,7 @@ fn many_writers_each_find_what_they_wrote() {
                 let storage = &storage;
                 scope.spawn(move || {
                     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                    let append = |at| {
+                    let append = |at: u64| {
                         let batch = batch(writer * 1_000 + at);
                         let lsn = storage.append(&batch).unwrap();
                         runtime.block_on(storage.synced(lsn)).unwrap();
@@ -71,9 +71,15 @@ fn a_damaged_batch_stops_the_start_and_nothing_is_changed() {
     let before = snapshot(dir.path());
     let error = open(dir.path()).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), StorageErrorKind::Corrupt);
-    assert!(matches!(&error, StorageError::Corrupt { path: found, lsn: Lsn(2), durable_lsn: Lsn(3), .. } if *found == path), "{error}");
+    assert!(
+        matches!(&error, StorageError::Corrupt { path: found, lsn: Lsn(2), durable_lsn: Lsn(3), .. } if *found == path),
+        "{error}"
+    );
     let text = error.to_string();
-    assert!(text.contains("00000000000000000001.log") && text.contains("lsn 2") && text.contains("byte "), "{text}");
+    assert!(
+        text.contains("00000000000000000001.log") && text.contains("lsn 2") && text.contains("byte "),
+        "{text}"
+    );
     // Only the lock says that somebody looked.
     let without_lock = |mut files: std::collections::BTreeMap<_, _>| {
         files.remove(&dir.path().join("LOCK"));

@@ -127,7 +127,8 @@ impl Tree {
         self.rust.iter().filter(|file| {
             let path = file.path.as_str();
             let own_workspace = path.starts_with("fuzz/");
-            !own_workspace && (path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs"))
+            let is_root = ["/src/lib.rs", "/src/main.rs"].iter().any(|ending| path.ends_with(ending));
+            !own_workspace && (is_root || path.contains("/src/bin/"))
         })
     }
 

@@ -42,6 +42,7 @@ mod tests {
         assert_eq!(found("crates/a/src/lib.rs", "//! Docs.\n#![forbid(unsafe_code)]\n"), 0);
         assert_eq!(found("crates/a/src/lib.rs", "//! Docs.\n"), 1);
         assert_eq!(found("crates/a/src/main.rs", "#![deny(unsafe_code)]\n"), 1);
+        assert_eq!(found("crates/a/src/bin/b.rs", ""), 1);
         assert_eq!(found("crates/a/src/other.rs", ""), 0);
         assert_eq!(found("crates/hindsight-index/src/lib.rs", ""), 0);
     }

@@ -45,7 +45,7 @@ impl Chinese<'_> {
         let (month, next) = self.number_at(at)?;
         let month = i8::try_from(month).ok()?;
         let next = self.glyphs.follows_any(next, &["月份", "月"])?;
-        let named = if year.is_some() { Named::Fixed } else { Named::Month };
+        let named = if year.is_some() { Named::FixedMonth } else { Named::Month };
         let Some((days, next)) = self.days_at(next) else {
             let other = self.glyphs.follows_any(next, NOT_BEFORE).is_some();
             return Some(Reading::new(Some(self.calendar.month(year, month)?), next, named))

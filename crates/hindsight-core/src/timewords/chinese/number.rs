@@ -59,14 +59,17 @@ impl Chinese<'_> {
         {
             return Some((Count { least, most }, at + 2));
         }
-        let (number, next) = self.number_at(at)?;
-        (number > 0).then_some((Count::exactly(number), next))
+        let (least, next) = self.number_at(at)?;
+        let second =
+            self.glyphs.follows_any(next, &["到", "至", "-", "~", "～"]).and_then(|at| self.number_at(at));
+        let (most, next) = second.filter(|(most, _)| least < *most).unwrap_or((least, next));
+        (least > 0).then_some((Count { least, most }, next))
     }
 
     /// A whole number that begins at `at`, and the place after it.
     pub(super) fn number_at(&self, at: usize) -> Option<(i32, usize)> {
         if self.glyphs.at(at)?.is_ascii_digit() {
-            let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':');
+            let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | ':');
             if self.glyphs.before(at).is_some_and(inside) || self.glyphs.is_before_any(at, "第每") {
                 return None;
             }

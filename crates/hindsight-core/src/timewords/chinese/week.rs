@@ -80,13 +80,13 @@ impl Chinese<'_> {
             return Some(Reading::new(self.calendar.resolve(Meaning::Weekend(weeks)), next, Named::Other));
         }
         let weekday = self.weekday_at(at)?;
-        Some(self.day_found(self.calendar.weekday_of_week(weekday, weeks)?, at + 1, Named::Fixed))
+        Some(self.day_found(self.calendar.weekday_of_week(weekday, weeks)?, at + 1, Named::FixedWeekday))
     }
 
     fn day_of_month(&self, months: i32, at: usize) -> Option<Reading> {
         let (day, next) = self.day_at(at)?;
         let first = self.calendar.unit_start(Unit::Month, months)?;
-        Some(self.day_found(Date::new(first.year(), first.month(), day).ok()?, next, Named::Fixed))
+        Some(self.day_found(Date::new(first.year(), first.month(), day).ok()?, next, Named::FixedMonth))
     }
 
     /// 星期三, 周一上午: the latest before today.

@@ -62,8 +62,8 @@ const WORDS: &[Word] = &[
     word("昨晚", PartOf(1, Part::Evening)),
     word("昨夜", PartOf(1, Part::Evening)),
     Word { not_after: "以目当之", ..word("前晚", PartOf(2, Part::Evening)) },
-    word("刚才", Last(1, Unit::Hour)),
-    Word { not_before: &["好", "够"], ..word("刚刚", Last(1, Unit::Hour)) },
+    word("刚才", Last(3, Unit::Hour)),
+    Word { not_before: &["好", "够"], ..word("刚刚", Last(3, Unit::Hour)) },
     Word { not_before: PLACES, ..word("最近", Recent) },
     Word { not_after: "附将接临最靠", ..word("近期", Recent) },
     Word { not_after: "附将接临最靠", ..word("近来", Recent) },
@@ -127,7 +127,7 @@ impl Chinese<'_> {
             let period = self.calendar.part(self.calendar.days_ago(ago)?, part);
             return Some(Reading::new(period, next, Named::Other));
         }
-        Some(Reading::new(self.calendar.resolve(meaning), next, Named::Other))
+        Some(Reading::new(self.calendar.resolve(meaning), next, Named::of(meaning)))
     }
 
     /// The part of a day that is named at `at`, and the place after it.

@@ -78,7 +78,7 @@ impl English<'_> {
     }
 
     fn amount_at(&self, at: usize) -> Option<(Count, Unit, usize)> {
-        if let Some((count, next)) = self.count_at(at) {
+        if let Some((count, next)) = self.counts_at(at) {
             return Some((count, unit(self.word(next))?, next + 1));
         }
         let word = self.word(at);
@@ -87,9 +87,29 @@ impl English<'_> {
         Some((Count::exactly(number(digits)?), unit(suffix)?, at + 1))
     }
 
+    /// "2-3", "two or three", or one number.
+    fn counts_at(&self, at: usize) -> Option<(Count, usize)> {
+        if let Some((first, last)) = self.word(at).split_once('-') {
+            return Some((between(number(first)?, number(last)?)?, at + 1));
+        }
+        let (first, next) = self.count_at(at)?;
+        let second = match self.word(next) {
+            "to" | "or" | "-" => self.count_at(next + 1),
+            _ => None,
+        };
+        match second {
+            Some((second, next)) => Some((between(first.least, second.most)?, next)),
+            None => Some((first, next)),
+        }
+    }
+
     fn meant(&self, meaning: Meaning, next: usize) -> Reading {
         Reading::new(self.calendar.resolve(meaning), next, Named::Other)
     }
+}
+
+fn between(least: i32, most: i32) -> Option<Count> {
+    (least < most).then_some(Count { least, most })
 }
 
 fn number(word: &str) -> Option<i32> {

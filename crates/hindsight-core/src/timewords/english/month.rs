@@ -105,7 +105,7 @@ impl English<'_> {
             [day] => {
                 let day = self.calendar.date(Some(year), month, day.parse().ok()?)?;
                 let (period, next) = self.day_or_part(day, at + 1);
-                Some(Reading::new(period, next, Named::Fixed))
+                Some(Reading::new(period, next, Named::FixedMonth))
             }
             _ => None,
         }
@@ -159,7 +159,7 @@ impl English<'_> {
         let (month, next) = found(at + 1).filter(|_| self.is_month_name(at + 1))?;
         if matches!(self.word(at), "last" | "past") {
             let period = self.calendar.month_over(month)?;
-            return Some(Reading::new(Some(period), next, Named::Fixed));
+            return Some(Reading::new(Some(period), next, Named::FixedMonth));
         }
         WEAK_LEADS.contains(&self.word(at)).then(|| self.month_found(None, month, next))?
     }
@@ -228,7 +228,7 @@ impl English<'_> {
 }
 
 fn named_by(year: Option<i16>) -> Named {
-    if year.is_some() { Named::Fixed } else { Named::Month }
+    if year.is_some() { Named::FixedMonth } else { Named::Month }
 }
 
 fn month(word: &str) -> Option<i8> {

@@ -55,9 +55,9 @@ const PHRASES: &[(&str, Meaning)] = &[
     ("lately", Recent),
     ("last time", Recent),
     ("the other day", Ago(Count::FEW, Unit::Day)),
-    ("just now", Last(1, Unit::Hour)),
-    ("a moment ago", Last(1, Unit::Hour)),
-    ("moments ago", Last(1, Unit::Hour)),
+    ("just now", Last(3, Unit::Hour)),
+    ("a moment ago", Last(3, Unit::Hour)),
+    ("moments ago", Last(3, Unit::Hour)),
     ("half an hour ago", Ago(Count::exactly(30), Unit::Minute)),
     ("half a year ago", Ago(Count::exactly(6), Unit::Month)),
     ("last half hour", Last(30, Unit::Minute)),
@@ -100,7 +100,7 @@ impl English<'_> {
             let period = self.calendar.part(self.calendar.days_ago(ago)?, part);
             return Some(Reading::new(period, next, Named::Other));
         }
-        Some(Reading::new(self.calendar.resolve(meaning), next, Named::Other))
+        Some(Reading::new(self.calendar.resolve(meaning), next, Named::of(meaning)))
     }
 
     /// The part of a day that is named at `at`, and the place after it.

@@ -39,7 +39,7 @@ impl English<'_> {
             return None;
         }
         if let Some((weeks, next)) = self.week_after(next) {
-            return self.day_found(self.calendar.weekday_of_week(weekday, weeks)?, next, Named::Fixed);
+            return self.day_found(self.calendar.weekday_of_week(weekday, weeks)?, next, Named::FixedWeekday);
         }
         let allowed = has_lead || bare.allows(Named::Weekday) || self.part_at(next).is_some();
         let date = if this {
@@ -55,7 +55,7 @@ impl English<'_> {
         let (weeks, next) = self.week_at(at)?;
         let next = self.follows(next, "on").unwrap_or(next);
         let weekday = weekday(self.word(next))?;
-        self.day_found(self.calendar.weekday_of_week(weekday, weeks)?, next + 1, Named::Fixed)
+        self.day_found(self.calendar.weekday_of_week(weekday, weeks)?, next + 1, Named::FixedWeekday)
     }
 
     /// "two Fridays ago".
@@ -64,7 +64,7 @@ impl English<'_> {
         let word = self.word(next);
         let weekday = weekday(word.strip_suffix('s').unwrap_or(word))?;
         let next = self.follows(next + 1, "ago")?;
-        let mut found = self.day_found(self.calendar.latest_weekday(weekday)?, next, Named::Fixed)?;
+        let mut found = self.day_found(self.calendar.latest_weekday(weekday)?, next, Named::FixedWeekday)?;
         for _ in 1..count.least.min(520) {
             found.period = self.calendar.earlier(found.period?, Named::Weekday);
         }

@@ -66,7 +66,8 @@ fn calls() -> std::ops::Range<u64> {
 
 /// Opens what a crash left, checks the promise, and that the log can be used and opened again.
 fn check(image: &MemIo, acked: u64, what: &str) -> u64 {
-    let (log, recovered, batches) = open(image).unwrap_or_else(|error| panic!("{what}: an honest disk, and {error:?}"));
+    let (log, recovered, batches) =
+        open(image).unwrap_or_else(|error| panic!("{what}: an honest disk, and {error:?}"));
     assert!(batches >= acked, "{what}: {acked} acknowledged, {batches} found");
     assert_eq!(log.synced_lsn(), recovered.last_lsn);
     commit(&log, 2).unwrap();
@@ -131,9 +132,15 @@ fn every_call_fails_once_or_for_good() {
             io.inject(Fault { at_call: call, kind: FaultKind::Errno(errno), is_sticky });
             let outcome = workload(&io);
             let what = format!("errno {errno} at call {call}, sticky {is_sticky}");
-            assert_eq!(io.counts().syncs_after_failure, 0, "{what}: a file was synced after its sync had failed");
+            assert_eq!(
+                io.counts().syncs_after_failure,
+                0,
+                "{what}: a file was synced after its sync had failed"
+            );
             let error = outcome.error.unwrap_or_else(|| panic!("{what}: no error reached the caller"));
-            let (StorageError::Io(failure) | StorageError::Poisoned(failure)) = &error else { panic!("{what}: {error:?}") };
+            let (StorageError::Io(failure) | StorageError::Poisoned(failure)) = &error else {
+                panic!("{what}: {error:?}")
+            };
             assert_eq!(logs::errno(failure), Some(errno), "{what}");
             failed += 1;
             io.heal();
@@ -149,7 +156,9 @@ fn every_call_fails_once_or_for_good() {
 #[test]
 fn short_writes_and_interruptions_are_invisible() {
     for call in calls() {
-        for (kind, is_sticky) in [(FaultKind::ShortWrite, false), (FaultKind::ShortWrite, true), (FaultKind::Interrupted, false)] {
+        for (kind, is_sticky) in
+            [(FaultKind::ShortWrite, false), (FaultKind::ShortWrite, true), (FaultKind::Interrupted, false)]
+        {
             let io = disk(7);
             io.inject(Fault { at_call: call, kind, is_sticky });
             let outcome = workload(&io);

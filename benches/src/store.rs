@@ -1,0 +1,98 @@
+//! Memories of a dataset in an engine, embedded with the built-in model as the server does it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use anyhow::Context;
+use hindsight_core::draft::SourceDraft;
+use hindsight_core::limits::BATCH_ITEMS_MAX;
+use hindsight_core::{
+    Draft, Embedding, Entity, Kind, MemoryId, Namespace, RawVector, RawVectors, SourceKind, VectorRole,
+};
+use hindsight_embed::{Embedder, StaticEmbedder};
+use hindsight_engine::{BatchRequest, Engine, Options, WriteItem};
+
+use crate::dataset::Item;
+
+/// A loaded dataset.
+pub struct Store {
+    /// The engine that holds it.
+    pub engine: Engine,
+    /// The built-in model.
+    pub embedder: StaticEmbedder,
+    /// The dataset's id of each memory.
+    pub ids: HashMap<MemoryId, String>,
+    /// The engine's directory, removed with the store.
+    _dir: tempfile::TempDir,
+}
+
+impl Store {
+    /// Loads all items, each into its namespace.
+    ///
+    /// # Errors
+    /// When an item is refused, or the temporary directory can't be used.
+    pub fn load(items: &[Item]) -> anyhow::Result<Store> {
+        let dir = tempfile::tempdir()?;
+        let (engine, _) = Engine::open(dir.path(), Options::default())?;
+        let mut store = Store { engine, embedder: StaticEmbedder::load()?, ids: HashMap::new(), _dir: dir };
+        let mut namespaces: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+        for item in items {
+            namespaces.entry(&item.namespace).or_default().push(item);
+        }
+        for (name, items) in namespaces {
+            let namespace: Namespace = name.parse()?;
+            for chunk in items.chunks(BATCH_ITEMS_MAX) {
+                store.write(&namespace, chunk)?;
+            }
+        }
+        Ok(store)
+    }
+
+    fn write(&mut self, namespace: &Namespace, chunk: &[&Item]) -> anyhow::Result<()> {
+        let texts: Vec<&str> = chunk.iter().map(|item| item.text.as_str()).collect();
+        let vectors = self.embedder.embed(&texts)?;
+        let items = chunk.iter().zip(vectors).map(|(item, values)| WriteItem {
+            draft: draft(item),
+            vectors: values.map(|values| RawVectors {
+                model: self.embedder.model().to_owned(),
+                vectors: vec![RawVector { role: VectorRole::Content, values }],
+            }),
+        });
+        let request = BatchRequest { items: items.collect(), ..BatchRequest::default() };
+        let written = self.engine.write_batch(namespace, request)?.wait()?;
+        for (item, result) in chunk.iter().zip(written.results) {
+            let id = result.with_context(|| format!("{} was refused", item.id))?;
+            self.ids.insert(id, item.id.clone());
+        }
+        Ok(())
+    }
+
+    /// A query's vector; absent when the model knows no piece of it.
+    ///
+    /// # Errors
+    /// When the model fails.
+    pub fn embed(&self, text: &str) -> anyhow::Result<Option<Embedding>> {
+        let values = self.embedder.embed_one(text)?;
+        Ok(values.map(|values| Embedding::new(&values)).transpose()?)
+    }
+}
+
+fn draft(item: &Item) -> Draft {
+    let session = item.session.as_ref().map(|session| match session {
+        serde_json::Value::String(word) => format!("{}/{word}", item.namespace),
+        other => format!("{}/{other}", item.namespace),
+    });
+    Draft {
+        kind: Some(if item.outcome.is_some() { Kind::Episode } else { Kind::Fact }),
+        status: item.outcome,
+        content: item.text.clone(),
+        entities: item.entities.iter().map(|name| Entity { name: name.clone(), kind: String::new() }).collect(),
+        source: Some(SourceDraft {
+            kind: Some(SourceKind::UserInput),
+            speaker: item.speaker.clone(),
+            ..SourceDraft::default()
+        }),
+        session_id: session,
+        occurred_at: Some(item.timestamp),
+        ..Draft::default()
+    }
+}

@@ -1,0 +1,70 @@
+//! gRPC: the services of `hindsight.v1`, health and reflection.
+//!
+//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `namespace`, `admin`, `status`
+//! (what a caller is told when a call fails), `size` (messages that are too large), `health`.
+
+mod admin;
+pub(crate) mod health;
+mod memory;
+mod namespace;
+mod size;
+pub(crate) mod status;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware::from_fn_with_state};
+use hindsight_proto::{
+    DESCRIPTOR_SET,
+    v1::{
+        admin_service_server::AdminServiceServer, memory_service_server::MemoryServiceServer,
+        namespace_service_server::NamespaceServiceServer,
+    },
+};
+use tonic::service::Routes;
+use tonic_health::server::{HealthReporter, HealthService};
+use tonic_health::pb::health_server::HealthServer;
+use tonic_reflection::server::{Builder, Error as ReflectionError};
+
+use crate::{
+    app::App,
+    config::Limits,
+    net::{Guard, guard::guard},
+};
+
+/// Everything that answers on the gRPC port.
+///
+/// # Errors
+/// When the descriptors that the build put in can't be read.
+pub(crate) fn router(
+    app: &Arc<App>,
+    reporter: HealthReporter,
+    limits: &Limits,
+    call_guard: Guard,
+) -> Result<Router, ReflectionError> {
+    let (read_max, write_max) = (limits.message_bytes, limits.reply_bytes);
+    let memory = MemoryServiceServer::new(memory::Memories(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
+    let namespace = NamespaceServiceServer::new(namespace::Namespaces(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
+    let admin = AdminServiceServer::new(admin::Admin(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
+    let describe = || {
+        Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    // grpcurl and others still ask for v1alpha.
+    let routes = Routes::new(memory)
+        .add_service(namespace)
+        .add_service(admin)
+        .add_service(HealthServer::new(HealthService::from_health_reporter(reporter)))
+        .add_service(describe().build_v1()?)
+        .add_service(describe().build_v1alpha()?);
+    Ok(routes
+        .into_axum_router()
+        .layer(from_fn_with_state(read_max, size::check))
+        .layer(from_fn_with_state(call_guard, guard)))
+}

@@ -1,0 +1,68 @@
+//! `NamespaceService`: which namespaces there are, and what they hold.
+
+use std::sync::Arc;
+
+use hindsight_core::Timestamp;
+use hindsight_engine::NamespaceStats;
+use hindsight_proto::v1::{self, namespace_service_server::NamespaceService};
+use hindsight_proto::{call, time};
+use tonic::{Request, Response, Status};
+
+use super::status::refuse;
+use crate::app::{App, page};
+
+pub(super) struct Namespaces(pub(super) Arc<App>);
+
+#[tonic::async_trait]
+impl NamespaceService for Namespaces {
+    async fn list_namespaces(
+        &self,
+        request: Request<v1::ListNamespacesRequest>,
+    ) -> Result<Response<v1::ListNamespacesResponse>, Status> {
+        let v1::ListNamespacesRequest { page_size, page_token } = request.into_inner();
+        let limit = page::size(page_size.into()).map_err(refuse)?;
+        let after = page::after_name(page_token).map_err(refuse)?;
+        let (named, more) = self.0.namespaces(after, limit).await.map_err(refuse)?;
+        let next_page_token = named.last().filter(|_| more).map(|last| last.name.to_string()).unwrap_or_default();
+        let namespaces = named
+            .into_iter()
+            .map(|summary| v1::NamespaceSummary {
+                name: summary.name.to_string(),
+                memories: summary.memories,
+            })
+            .collect();
+        Ok(Response::new(v1::ListNamespacesResponse { namespaces, next_page_token }))
+    }
+
+    async fn get_namespace_stats(
+        &self,
+        request: Request<v1::GetNamespaceStatsRequest>,
+    ) -> Result<Response<v1::GetNamespaceStatsResponse>, Status> {
+        let namespace = call::namespace(&request.into_inner().namespace).map_err(refuse)?;
+        let stats = self.0.stats(namespace.clone()).await.map_err(refuse)?;
+        let stats = stats_to_wire(namespace.to_string(), stats);
+        Ok(Response::new(v1::GetNamespaceStatsResponse { stats: Some(stats) }))
+    }
+}
+
+fn stats_to_wire(namespace: String, stats: NamespaceStats) -> v1::NamespaceStats {
+    let counts = |counts: Vec<(&'static str, u64)>| {
+        counts.into_iter().map(|(name, count)| v1::Count { name: name.to_owned(), count }).collect()
+    };
+    let at = |at: Option<Timestamp>| at.map(time::to_wire);
+    let (embedding_model, dimension) =
+        stats.model.map(|model| (model.name, model.dimension)).unwrap_or_default();
+    v1::NamespaceStats {
+        namespace,
+        by_kind: counts(stats.by_kind),
+        by_status: counts(stats.by_status),
+        by_state: counts(stats.by_state),
+        embedded: stats.embedded,
+        embedding_model,
+        dimension: u32::try_from(dimension).unwrap_or(u32::MAX),
+        terms: stats.terms,
+        oldest_at: at(stats.oldest_at),
+        newest_at: at(stats.newest_at),
+        revision: stats.revision.0,
+    }
+}

@@ -1,0 +1,54 @@
+//! A refusal in the words of gRPC: a code, and details that a program can read.
+
+use std::collections::HashMap;
+
+use axum::response::Response;
+use hindsight_proto::ERROR_DOMAIN;
+use tonic::Status;
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
+
+use crate::app::{Code, Refusal};
+
+/// The status for anything that is a refusal or becomes one.
+pub(super) fn refuse(error: impl Into<Refusal>) -> Status {
+    status(error.into())
+}
+
+/// The whole reply of a call that never reached its method.
+pub(crate) fn reply(refusal: Refusal) -> Response {
+    status(refusal).into_http()
+}
+
+fn status(refusal: Refusal) -> Status {
+    let Refusal { code, reason, message, violations, metadata, retry_after } = refusal;
+    let metadata: HashMap<String, String> =
+        metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let mut details = ErrorDetails::with_error_info(reason, ERROR_DOMAIN, metadata);
+    if !violations.is_empty() {
+        let violations = violations.into_iter();
+        let violations: Vec<FieldViolation> =
+            violations.map(|violation| FieldViolation::new(violation.field, violation.description)).collect();
+        details.set_bad_request(violations);
+    }
+    if retry_after.is_some() {
+        details.set_retry_info(retry_after);
+    }
+    Status::with_error_details(of(code), message, details)
+}
+
+fn of(code: Code) -> tonic::Code {
+    match code {
+        Code::Invalid => tonic::Code::InvalidArgument,
+        Code::NotFound => tonic::Code::NotFound,
+        Code::AlreadyExists => tonic::Code::AlreadyExists,
+        Code::Aborted => tonic::Code::Aborted,
+        Code::Precondition => tonic::Code::FailedPrecondition,
+        Code::Exhausted => tonic::Code::ResourceExhausted,
+        Code::Unavailable => tonic::Code::Unavailable,
+        Code::Deadline => tonic::Code::DeadlineExceeded,
+        Code::Forbidden => tonic::Code::PermissionDenied,
+        Code::MethodNotAllowed => tonic::Code::Unimplemented,
+        Code::DataLoss => tonic::Code::DataLoss,
+        Code::Internal => tonic::Code::Internal,
+    }
+}

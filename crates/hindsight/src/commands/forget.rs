@@ -1,0 +1,89 @@
+//! `forget` and `restore`: out of recall, and back.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use clap::Args;
+use hindsight_core::{Filter, MemoryId};
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::flags::FilterFlags;
+use crate::output::Out;
+use crate::screen::counted;
+
+/// Which memories to forget: by id, or all that a filter allows.
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// Their ids
+    #[arg(value_name = "ID")]
+    ids: Vec<MemoryId>,
+    /// Only count
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask before a filter forgets
+    #[arg(long)]
+    yes: bool,
+    /// The same id sent twice acts once
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+    #[command(flatten)]
+    filter: FilterFlags,
+}
+
+/// Which memories to bring back.
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// Their ids
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<MemoryId>,
+    /// The same id sent twice acts once
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+/// Forgets. What a filter would take is counted first, and only that number is forgotten.
+pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out) -> Result<(), Failure> {
+    let filter = args.filter.into_filter()?;
+    let by_filter = filter != Filter::default();
+    if args.ids.is_empty() != by_filter {
+        return Err(Failure::ForgetWhat);
+    }
+    let memories = connection.memories()?;
+    let forgotten = if !by_filter {
+        memories.forget_ids(&args.ids, args.dry_run, args.request_id).await?
+    } else {
+        let counted = memories.forget_matching(filter.clone(), true, None, None).await?;
+        if args.dry_run || counted.count == 0 {
+            counted
+        } else {
+            if !args.yes {
+                confirm(counted.count)?;
+            }
+            memories.forget_matching(filter, false, Some(counted.count), args.request_id).await?
+        }
+    };
+    let verb = if args.dry_run { "would be forgotten" } else { "forgotten; restore brings them back" };
+    out.single(&forgotten, |_, _| {
+        format!("{} {verb}", counted(u64::from(forgotten.count), "memory", "memories"))
+    })
+}
+
+/// Brings back.
+pub(crate) async fn restore(connection: &Connection, args: RestoreArgs, out: &mut Out) -> Result<(), Failure> {
+    let restored = connection.memories()?.restore(&args.ids, args.request_id).await?;
+    out.single(&restored, |_, _| {
+        format!("{} restored", counted(u64::from(restored.count), "memory", "memories"))
+    })
+}
+
+/// Asks on a terminal; without one, only `--yes` will do.
+fn confirm(count: u32) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Failure::Unconfirmed { count });
+    }
+    eprint!("forget {}? [y/N] ", counted(u64::from(count), "memory", "memories"));
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(Failure::Unconfirmed { count }) }
+}

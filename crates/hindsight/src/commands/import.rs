@@ -1,0 +1,179 @@
+//! `import`: the lines of a file, in calls of many memories, on past whatever is wrong.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use hindsight_core::{Kind, Violation};
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::import::chunks::{Chunk, Chunks};
+use crate::import::entry::{self, Defaults};
+use crate::import::lines::{LINE_BYTES_MAX, Line, Lines};
+use crate::import::report::Report;
+use crate::output::{Format, Out};
+use crate::progress::Progress;
+
+/// Bytes read at once.
+const READ_BYTES: usize = 256 * 1024;
+
+/// What to import.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// A JSONL file, or - for standard input. A line is a memory as `export` writes it, a memory as `write --json`
+    /// takes it (with a "namespace" if you like), or {"text", "timestamp", "speaker", …}
+    file: PathBuf,
+    /// What generic lines are that do not say it
+    #[arg(long, value_name = "KIND", default_value = "fact")]
+    kind: Kind,
+    /// Write every refused line to this file, as JSONL
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+}
+
+/// An import under way.
+struct Import<'a> {
+    connection: &'a Connection,
+    report: Report,
+    progress: Progress,
+}
+
+/// Imports the file. Ends with exit code 7 when a line was refused.
+pub(crate) async fn run(connection: &Connection, args: ImportArgs, out: &mut Out) -> Result<(), Failure> {
+    let started = Instant::now();
+    let (reader, size) = open(&args.file)?;
+    let errors = args.errors.as_deref().map(create).transpose()?;
+    let name = args.file.display().to_string();
+    let defaults = Defaults { namespace: connection.namespace().ok().cloned(), kind: args.kind };
+    let report = Report::new(name, errors);
+    let mut import = Import { connection, report, progress: Progress::bytes(size) };
+    let outcome = import.all(Lines::new(reader), &defaults).await;
+    import.progress.finish();
+    import.report.finish()?;
+    import.report.counts.seconds = started.elapsed().as_secs_f64();
+    eprintln!("{}", import.report.summary());
+    if matches!(out.wanted_format(), Some(Format::Json | Format::Jsonl)) {
+        out.single(&import.report.counts, |_, _| String::new())?;
+    }
+    if outcome.is_err() {
+        eprintln!("the import stopped; run it again: what is stored already is not stored twice");
+    }
+    outcome?;
+    match import.report.counts.failed {
+        0 => Ok(()),
+        lines => Err(Failure::LinesRefused { lines }),
+    }
+}
+
+fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), Failure> {
+    if file == Path::new("-") {
+        return Ok((Box::new(BufReader::with_capacity(READ_BYTES, io::stdin())), None));
+    }
+    let failed = |source| Failure::Read { name: file.display().to_string(), source };
+    let opened = File::open(file).map_err(failed)?;
+    let about = opened.metadata().map_err(failed)?;
+    if about.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    let size = about.is_file().then_some(about.len());
+    Ok((Box::new(BufReader::with_capacity(READ_BYTES, opened)), size))
+}
+
+fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
+    match File::create(path) {
+        Ok(file) => Ok(Box::new(BufWriter::new(file))),
+        Err(source) => Err(Failure::Create { path: path.to_owned(), source }),
+    }
+}
+
+impl Import<'_> {
+    async fn all<R: BufRead>(&mut self, mut lines: Lines<R>, defaults: &Defaults) -> Result<(), Failure> {
+        let mut chunks = Chunks::default();
+        loop {
+            let (parsed, bytes) = match lines.next_line().map_err(|source| self.unreadable(source))? {
+                None => break,
+                Some(Line::Text(text)) if text.trim_ascii().is_empty() => continue,
+                Some(Line::Text(text)) => (entry::parse(text, defaults).map_err(|e| e.violations), text.len()),
+                Some(Line::TooLong(bytes)) => (Err(vec![too_long(bytes)]), 0),
+            };
+            let number = lines.number();
+            self.report.counts.lines += 1;
+            self.progress.set(lines.bytes_read(), self.report.counts.stored, self.report.counts.failed);
+            match parsed {
+                Ok(entry) => {
+                    if let Some(chunk) = chunks.push(number, bytes, entry) {
+                        self.send(chunk).await?;
+                    }
+                }
+                Err(violations) => self.refuse(number, &violations)?,
+            }
+        }
+        while let Some(chunk) = chunks.take_any() {
+            self.send(chunk).await?;
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, source: io::Error) -> Failure {
+        Failure::Read { name: self.report.file().to_owned(), source }
+    }
+
+    fn refuse(&mut self, line: u64, violations: &[Violation]) -> Result<(), Failure> {
+        for complaint in self.report.refused(line, violations)? {
+            self.progress.say(&complaint);
+        }
+        Ok(())
+    }
+
+    /// Sends a chunk. One that is refused as a whole is halved, until the lines at fault are alone.
+    async fn send(&mut self, chunk: Chunk) -> Result<(), Failure> {
+        let mut waiting = vec![chunk];
+        while let Some(chunk) = waiting.pop() {
+            match self.send_whole(&chunk).await {
+                Ok(()) => {}
+                Err(failure) => match (failure.violations(), chunk.halves()) {
+                    (Some(_), Ok(halves)) => waiting.extend(halves),
+                    (Some(violations), Err(single)) => {
+                        for item in &single.items {
+                            self.refuse(item.line, &violations)?;
+                        }
+                    }
+                    (None, _) => return Err(failure),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_whole(&mut self, chunk: &Chunk) -> Result<(), Failure> {
+        let request_id = chunk.request_id().map_err(io::Error::from)?;
+        let items = chunk.items.iter().map(|item| (item.draft.clone(), item.vectors.clone())).collect();
+        let memories = self.connection.memories_of(&chunk.namespace);
+        let answer = memories.batch_write(items, false, request_id).await?;
+        let mut stored = 0;
+        for (item, result) in chunk.items.iter().zip(answer.results) {
+            match result {
+                Ok(_) if answer.replayed => self.report.counts.already_there += 1,
+                Ok(_) => stored += 1,
+                Err(error) if error.reason == "MEMORY_EXISTS" => self.report.counts.already_there += 1,
+                Err(error) if error.violations.is_empty() => {
+                    let violation = Violation { field: "line".to_owned(), description: error.message };
+                    self.refuse(item.line, &[violation])?;
+                }
+                Err(error) => self.refuse(item.line, &error.violations)?,
+            }
+        }
+        self.report.stored(&chunk.namespace, stored);
+        Ok(())
+    }
+}
+
+fn too_long(bytes: u64) -> Violation {
+    Violation {
+        field: "line".to_owned(),
+        description: format!("has {bytes} bytes: at most {LINE_BYTES_MAX}"),
+    }
+}

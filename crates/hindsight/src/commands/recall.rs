@@ -1,0 +1,184 @@
+//! `recall`: the question, and the answer with its reasons.
+
+use clap::Args;
+use hindsight_core::recall::{Decay, Fusion};
+use hindsight_core::{Mode, Recall, Recalled, Timestamp, Weights};
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::flags::FilterFlags;
+use crate::output::{Format, Out};
+use crate::screen::counted;
+use crate::view;
+
+/// What to recall, and how.
+#[derive(Debug, Args)]
+pub(crate) struct RecallArgs {
+    /// What to look for; without it the filter alone decides, and the newest come first
+    #[arg(default_value = "", hide_default_value = true)]
+    query: String,
+    /// Most hits
+    #[arg(short = 'k', long, value_name = "NUMBER", default_value_t = hindsight_core::limits::TOP_K_DEFAULT)]
+    top_k: usize,
+    /// Which channels look: hybrid, vector, keyword
+    #[arg(long, value_name = "MODE", default_value = "hybrid")]
+    mode: Mode,
+    /// Show every number of every score, and how the answer was found
+    #[arg(long)]
+    explain: bool,
+    /// Least similarity of a hit, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    min_score: Option<f64>,
+    /// Most tokens that the hits' texts may cost together
+    #[arg(long, value_name = "NUMBER")]
+    token_budget: Option<usize>,
+    /// Days in which recency halves [default: by kind]
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
+    half_life_days: Option<f64>,
+    /// What recency is multiplied by each day, 0 to 1
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, conflicts_with = "half_life_days")]
+    factor_per_day: Option<f64>,
+    /// Let recency not fall at all
+    #[arg(long, conflicts_with_all = ["half_life_days", "factor_per_day"])]
+    no_decay: bool,
+    /// The weight of a channel (vector, keyword, window); may be repeated
+    #[arg(long = "weight", value_name = "CHANNEL=NUMBER", value_parser = weight)]
+    weights: Vec<(Channel, f64)>,
+    /// Join the channels by reciprocal ranks
+    #[arg(long)]
+    rrf: bool,
+    /// Search archived memories too
+    #[arg(long)]
+    include_archived: bool,
+    /// Search superseded, expired and no longer valid memories too
+    #[arg(long)]
+    include_history: bool,
+    /// The agent that asks; it sees its own memories beside the shared ones
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// The time zone that words like "yesterday" are meant in [default: the system's]
+    #[arg(long, value_name = "NAME", env = "HINDSIGHT_TIME_ZONE")]
+    time_zone: Option<String>,
+    /// Answer as of this time
+    #[arg(long, value_name = "TIME")]
+    now: Option<Timestamp>,
+    #[command(flatten)]
+    filter: FilterFlags,
+}
+
+/// A channel whose weight can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Channel {
+    Vector,
+    Keyword,
+    Window,
+}
+
+/// A text that does not set a weight.
+#[derive(Debug, thiserror::Error)]
+#[error("expected vector=NUMBER, keyword=NUMBER or window=NUMBER, such as keyword=0.5")]
+struct BadWeight;
+
+fn weight(text: &str) -> Result<(Channel, f64), BadWeight> {
+    let (channel, number) = text.split_once('=').ok_or(BadWeight)?;
+    let channel = match channel {
+        "vector" => Channel::Vector,
+        "keyword" => Channel::Keyword,
+        "window" => Channel::Window,
+        _ => return Err(BadWeight),
+    };
+    number.parse().map(|number| (channel, number)).map_err(|_| BadWeight)
+}
+
+impl RecallArgs {
+    fn into_recall(self) -> Result<Recall, Failure> {
+        let decay = match (self.half_life_days, self.factor_per_day) {
+            (Some(days), _) => Some(Decay::HalfLifeDays(days)),
+            (None, Some(factor)) => Some(Decay::FactorPerDay(factor)),
+            (None, None) => self.no_decay.then_some(Decay::Off),
+        };
+        let mut weights = Weights::default();
+        for (channel, number) in self.weights {
+            match channel {
+                Channel::Vector => weights.vector = number,
+                Channel::Keyword => weights.keyword = number,
+                Channel::Window => weights.window = number,
+            }
+        }
+        Ok(Recall {
+            query: self.query,
+            mode: self.mode,
+            filter: self.filter.into_filter()?,
+            include_archived: self.include_archived,
+            include_history: self.include_history,
+            top_k: self.top_k,
+            token_budget: self.token_budget,
+            min_score: self.min_score,
+            weights,
+            fusion: if self.rrf { Fusion::Rrf } else { Fusion::Weighted },
+            decay,
+            agent_id: self.agent,
+            time_zone: self.time_zone.or_else(system_zone),
+            now: self.now,
+            explain: self.explain,
+            ..Recall::default()
+        })
+    }
+}
+
+/// The IANA name of the zone that this machine is in, if it has one.
+fn system_zone() -> Option<String> {
+    jiff::tz::TimeZone::system().iana_name().map(str::to_owned)
+}
+
+/// Asks and prints.
+pub(crate) async fn run(connection: &Connection, args: RecallArgs, out: &mut Out) -> Result<(), Failure> {
+    let memories = connection.memories()?;
+    let explain = args.explain;
+    let recall = args.into_recall()?;
+    let recalled = memories.recall(recall).await?;
+    print(&recalled, explain, out)?;
+    if recalled.hits.is_empty() {
+        say_why(connection, &recalled).await?;
+    }
+    Ok(())
+}
+
+fn print(recalled: &Recalled, explain: bool, out: &mut Out) -> Result<(), Failure> {
+    match out.list_format() {
+        Format::Json => out.json(recalled),
+        Format::Table if explain => {
+            let text = view::recalled::explained(recalled, out.paint, out.width);
+            out.line(&text)
+        }
+        _ => out.list(&recalled.hits, |paint, width| view::recalled::rows(&recalled.hits, *paint, width)),
+    }
+}
+
+/// Nobody should have to guess whether the namespace is empty, the filter too narrow or the question too strange.
+async fn say_why(connection: &Connection, recalled: &Recalled) -> Result<(), Failure> {
+    let namespace = connection.namespace()?;
+    if recalled.allowed > 0 {
+        eprintln!("{} allowed, and none of them is like the query", counted(recalled.allowed, "memory is", "memories are"));
+        return Ok(());
+    }
+    if connection.holds_nothing().await? {
+        eprintln!("namespace {namespace} holds nothing: `hindsight namespaces` names those that do");
+    } else {
+        eprintln!("the filter allows no memory of namespace {namespace}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_names_its_channel() {
+        assert_eq!(weight("keyword=0.5").unwrap(), (Channel::Keyword, 0.5));
+        for bad in ["keyword", "smell=1", "vector=much"] {
+            assert!(weight(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `serve`: the server, until a signal ends it.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use hindsight_server::{Config, Overrides, Server};
+use serde::{Deserialize, Serialize};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::failure::Failure;
+use crate::screen::{counted, grouped};
+
+/// How the server is started.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The data directory; made when it is not there [default: hindsight-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A configuration file (TOML)
+    #[arg(long, value_name = "FILE", env = "HINDSIGHT_CONFIG")]
+    config: Option<PathBuf>,
+    /// Where gRPC is served; port 0 takes a free one [default: 127.0.0.1:7420]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where JSON over HTTP is served [default: 127.0.0.1:7421]
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+    /// What is logged: error, warn, info, debug, trace [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// How it is logged: auto, text, json [default: auto]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    /// A file to write once the server listens: JSON with its addresses and its process id
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+}
+
+/// What a started server tells whoever started it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Ready {
+    /// Where gRPC is served, as `address:port`.
+    pub(crate) grpc: String,
+    /// Where HTTP is served.
+    pub(crate) http: String,
+    /// The data directory.
+    pub(crate) data: PathBuf,
+    /// The process.
+    pub(crate) pid: u32,
+    /// Memories that the log held.
+    pub(crate) memories: u64,
+    /// From the start of the program until it listened, in milliseconds.
+    pub(crate) ready_ms: u64,
+}
+
+/// Serves until SIGTERM or SIGINT.
+pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
+    let started = Instant::now();
+    let overrides = Overrides {
+        data: args.data,
+        listen: args.listen,
+        http: args.http,
+        log_level: args.log_level,
+        log_format: args.log_format,
+    };
+    let config = Config::load(args.config.as_deref(), &overrides)?;
+    let data = config.data.clone();
+    let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let server = Server::start(config).await?;
+    let ready = Ready {
+        grpc: server.grpc_addr().to_string(),
+        http: server.http_addr().to_string(),
+        data,
+        pid: std::process::id(),
+        memories: server.opened().memories,
+        ready_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    eprintln!("{}", line(&ready));
+    if let Some(file) = &args.ready_file {
+        announce(file, &ready)?;
+    }
+    wait(terminate, interrupt).await;
+    eprintln!("stopping");
+    server.stop().await?;
+    Ok(())
+}
+
+fn line(ready: &Ready) -> String {
+    format!(
+        "hindsight {} listening: gRPC on {}, HTTP on {}; data in {} ({}); ready in {} ms",
+        env!("CARGO_PKG_VERSION"),
+        ready.grpc,
+        ready.http,
+        ready.data.display(),
+        counted(ready.memories, "memory", "memories"),
+        grouped(ready.ready_ms),
+    )
+}
+
+/// Writes the file in one step, so that whoever waits for it never reads a part.
+fn announce(file: &Path, ready: &Ready) -> Result<(), Failure> {
+    let failed = |source| Failure::Create { path: file.to_owned(), source };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    serde_json::to_writer(&mut temporary, ready).map_err(std::io::Error::from).map_err(failed)?;
+    temporary.persist(file).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+async fn wait(mut terminate: Signal, mut interrupt: Signal) {
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
