@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(long, required = true)]
     dataset: Vec<PathBuf>,
     /// The weights of the vector, keyword and window channels, such as 0.5,0.2,0.1.
-    #[arg(long, value_delimiter = ',', num_args = 3)]
+    #[arg(long, value_delimiter = ',')]
     weights: Option<Vec<f64>>,
     /// Join channels by reciprocal ranks.
     #[arg(long)]

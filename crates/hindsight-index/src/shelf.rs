@@ -95,7 +95,7 @@ impl Shelf {
     /// The memories that happened from `from` on and before `to`; an end that is absent is open.
     #[must_use]
     pub fn occurred_between(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Selection {
-        Selection(self.bitmaps.occurred_between(from, to, &|slot| self.hot(Ordinal(slot))))
+        Selection(self.bitmaps.occurred_between(from, to, None, &|slot| self.hot(Ordinal(slot))))
     }
 
     /// The memories that the database learned from `from` on and before `to`; an end that is absent is open.

@@ -2,6 +2,8 @@
 
 pub(crate) mod fields;
 pub(crate) mod filter;
+pub(crate) mod send;
 
 pub(crate) use fields::FieldFlags;
 pub(crate) use filter::FilterFlags;
+pub(crate) use send::{SendFlags, print_written};

@@ -3,11 +3,12 @@
 use hindsight_core::{Filter, Kind, Timestamp};
 use roaring::RoaringBitmap;
 
-use super::{BitmapIndex, Field, TimeBuckets};
+use super::set::OrdinalSet;
+use super::{BitmapIndex, Field};
 use crate::hot::Hot;
 
 /// Up to this many memories left, a range is checked on their hot facts one by one instead of joining its buckets.
-const ONE_BY_ONE_MAX: u64 = 1_024;
+const ONE_BY_ONE_MAX: u64 = 256;
 
 /// How a selection asks for the hot facts of a slot.
 pub(crate) type HotOf<'a, 'h> = &'a dyn Fn(u32) -> Option<&'h Hot>;
@@ -23,6 +24,18 @@ impl<'b> Narrowed<'b> {
         match &mut self.left {
             Some(left) => *left &= set,
             None => self.left = Some(set),
+        }
+    }
+
+    fn and_members(&mut self, set: Option<&OrdinalSet>) {
+        match (set, &mut self.left) {
+            (Some(OrdinalSet::Bitmap(bitmap)), Some(left)) => *left &= bitmap,
+            (Some(set), _) => {
+                let mut members = RoaringBitmap::new();
+                set.add_to(&mut members);
+                self.and(members);
+            }
+            (None, _) => self.left = Some(RoaringBitmap::new()),
         }
     }
 
@@ -81,8 +94,13 @@ impl BitmapIndex {
             if words.peek().is_none() || left.is_empty() {
                 return;
             }
+            let first = words.next().and_then(|word| self.members(field, word));
+            if words.peek().is_none() {
+                return left.and_members(first);
+            }
             let mut some = RoaringBitmap::new();
-            words.filter_map(|word| self.members(field, word)).for_each(|set| set.add_to(&mut some));
+            let others = words.filter_map(|word| self.members(field, word));
+            first.into_iter().chain(others).for_each(|set| set.add_to(&mut some));
             left.and(some);
         };
         let keys: Vec<String> =
@@ -108,7 +126,7 @@ impl BitmapIndex {
             left.and(some);
         }
         match filter.transient {
-            Some(true) => left.and(self.with(Field::Transient, "")),
+            Some(true) => left.and_members(self.members(Field::Transient, "")),
             Some(false) => left.minus(&self.with(Field::Transient, "")),
             None => {}
         }
@@ -123,7 +141,8 @@ impl BitmapIndex {
             if left.is_small() {
                 left.retain(|slot| hot(slot).is_some_and(inside));
             } else {
-                left.and(self.occurred_between(from, to, hot));
+                let inside = self.occurred_between(from, to, left.left.as_ref(), hot);
+                left.and(inside);
             }
         }
         if let Some(least) = filter.min_importance {
@@ -134,14 +153,16 @@ impl BitmapIndex {
         }
     }
 
-    /// The memories that happened from `from` on and before `to`.
+    /// The memories that happened from `from` on and before `to`, of all or of those in `within`.
     pub(crate) fn occurred_between(
         &self,
         from: Option<Timestamp>,
         to: Option<Timestamp>,
+        within: Option<&RoaringBitmap>,
         hot: HotOf<'_, '_>,
     ) -> RoaringBitmap {
-        range(&self.occurred, from, to, &|slot| Some(hot(slot)?.occurred_at.as_ms()))
+        let (from_ms, to_ms) = ends(from, to);
+        self.occurred.range(from_ms, to_ms, within, &|slot| Some(hot(slot)?.occurred_at.as_ms()))
     }
 
     /// The memories that the database learned from `from` on and before `to`.
@@ -151,26 +172,22 @@ impl BitmapIndex {
         to: Option<Timestamp>,
         hot: HotOf<'_, '_>,
     ) -> RoaringBitmap {
-        range(&self.created, from, to, &|slot| Some(hot(slot)?.created_at.as_ms()))
+        let (from_ms, to_ms) = ends(from, to);
+        self.created.range(from_ms, to_ms, None, &|slot| Some(hot(slot)?.created_at.as_ms()))
     }
 
     /// The memories that are valid and not expired at `now`.
     pub(crate) fn current_at(&self, now: Timestamp, hot: HotOf<'_, '_>) -> RoaringBitmap {
         let after_now = now.as_ms() + 1;
         let mut current = self.live.clone();
-        current -= self.begins.range(after_now, i64::MAX, &|slot| Some(hot(slot)?.valid_from()?.as_ms()));
-        current -= self.ends.range(i64::MIN, after_now, &|slot| Some(hot(slot)?.ends_at()?.as_ms()));
+        current -=
+            self.begins.range(after_now, i64::MAX, None, &|slot| Some(hot(slot)?.valid_from()?.as_ms()));
+        current -= self.ends.range(i64::MIN, after_now, None, &|slot| Some(hot(slot)?.ends_at()?.as_ms()));
         current
     }
 }
 
-fn range(
-    buckets: &TimeBuckets,
-    from: Option<Timestamp>,
-    to: Option<Timestamp>,
-    time_of: &dyn Fn(u32) -> Option<i64>,
-) -> RoaringBitmap {
-    let first = from.unwrap_or(Timestamp::MIN).as_ms();
-    let end = to.map_or(Timestamp::MAX.as_ms() + 1, Timestamp::as_ms);
-    buckets.range(first, end, time_of)
+/// The ends of a range in milliseconds; an open one lies beyond every time.
+fn ends(from: Option<Timestamp>, to: Option<Timestamp>) -> (i64, i64) {
+    (from.unwrap_or(Timestamp::MIN).as_ms(), to.map_or(Timestamp::MAX.as_ms() + 1, Timestamp::as_ms))
 }

@@ -87,6 +87,14 @@ impl OrdinalSet {
         }
     }
 
+    /// Adds those of its members that are in `within` too to `all`.
+    pub(crate) fn add_shared_to(&self, all: &mut RoaringBitmap, within: &RoaringBitmap) {
+        match self {
+            OrdinalSet::List(list) => all.extend(list.iter().copied().filter(|slot| within.contains(*slot))),
+            OrdinalSet::Bitmap(bitmap) => *all |= bitmap & within,
+        }
+    }
+
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -137,6 +145,11 @@ mod tests {
             let mut all: RoaringBitmap = [1_000].into_iter().collect();
             set.add_to(&mut all);
             prop_assert_eq!(all.len(), model.len() as u64 + 1);
+            let within: RoaringBitmap = (0..90).step_by(4).collect();
+            let mut shared = RoaringBitmap::new();
+            set.add_shared_to(&mut shared, &within);
+            let expected = model.iter().copied().filter(|slot| slot % 4 == 0).collect::<Vec<_>>();
+            prop_assert_eq!(shared.iter().collect::<Vec<_>>(), expected);
         }
     }
 }

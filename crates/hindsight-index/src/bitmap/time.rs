@@ -38,55 +38,74 @@ impl TimeBuckets {
         }
     }
 
-    /// The memories from `from_ms` on and before `to_ms`. `time_of` tells the exact time of a member.
+    /// The memories from `from_ms` on and before `to_ms`, of all or of those in `within`. `time_of` tells the exact time of
+    /// a member.
     pub(crate) fn range(
         &self,
         from_ms: i64,
         to_ms: i64,
-        time_of: &dyn Fn(u32) -> Option<i64>,
+        within: Option<&RoaringBitmap>,
+        time_of: TimeOf<'_>,
     ) -> RoaringBitmap {
         let mut found = RoaringBitmap::new();
-        self.cover(0, from_ms, to_ms, time_of, &mut found);
+        let mut range = Range { levels: &self.levels, within, time_of, found: &mut found };
+        range.cover(0, from_ms, to_ms);
         found
-    }
-
-    fn cover(
-        &self,
-        level: usize,
-        from: i64,
-        to: i64,
-        time_of: &dyn Fn(u32) -> Option<i64>,
-        found: &mut RoaringBitmap,
-    ) {
-        if from >= to {
-            return;
-        }
-        let (Some(buckets), Some(width)) = (self.levels.get(level), WIDTHS.get(level)) else {
-            return self.edge(from, to, time_of, found);
-        };
-        let first = from.div_euclid(*width) + i64::from(from.rem_euclid(*width) != 0);
-        let end = to.div_euclid(*width);
-        if first >= end {
-            return self.cover(level + 1, from, to, time_of, found);
-        }
-        buckets.range(first..end).for_each(|(_, set)| set.add_to(found));
-        self.cover(level + 1, from, first * width, time_of, found);
-        self.cover(level + 1, end * width, to, time_of, found);
-    }
-
-    /// A piece that holds no whole hour: at most two hours have a share in it.
-    fn edge(&self, from: i64, to: i64, time_of: &dyn Fn(u32) -> Option<i64>, found: &mut RoaringBitmap) {
-        let [.., hours] = &self.levels;
-        let inside = |slot: &u32| time_of(*slot).is_some_and(|at| from <= at && at < to);
-        for (_, set) in hours.range(from.div_euclid(HOUR_MS)..=(to - 1).div_euclid(HOUR_MS)) {
-            found.extend(set.iter().filter(inside));
-        }
     }
 
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         let sets = self.levels.iter().flat_map(BTreeMap::values);
         sets.map(|set| size_of::<(i64, OrdinalSet)>() * 3 / 2 + set.bytes()).sum()
+    }
+}
+
+/// How a range asks for the exact time of a slot.
+pub(crate) type TimeOf<'a> = &'a dyn Fn(u32) -> Option<i64>;
+
+/// A range being collected.
+struct Range<'a> {
+    levels: &'a [BTreeMap<i64, OrdinalSet>; 3],
+    within: Option<&'a RoaringBitmap>,
+    time_of: TimeOf<'a>,
+    found: &'a mut RoaringBitmap,
+}
+
+impl Range<'_> {
+    /// Collects a piece from the buckets of a level that lie inside it, and what is left of it from the finer levels.
+    fn cover(&mut self, level: usize, from: i64, to: i64) {
+        if from >= to {
+            return;
+        }
+        let (Some(buckets), Some(width)) = (self.levels.get(level), WIDTHS.get(level)) else {
+            return self.edge(from, to);
+        };
+        let first = from.div_euclid(*width) + i64::from(from.rem_euclid(*width) != 0);
+        let end = to.div_euclid(*width);
+        if first >= end {
+            return self.cover(level + 1, from, to);
+        }
+        for (_, set) in buckets.range(first..end) {
+            match self.within {
+                Some(within) => set.add_shared_to(self.found, within),
+                None => set.add_to(self.found),
+            }
+        }
+        self.cover(level + 1, from, first * width);
+        self.cover(level + 1, end * width, to);
+    }
+
+    /// A piece that holds no whole hour: at most two hours have a share in it.
+    fn edge(&mut self, from: i64, to: i64) {
+        let [.., hours] = self.levels;
+        let (within, time_of) = (self.within, self.time_of);
+        let inside = |slot: &u32| {
+            within.is_none_or(|within| within.contains(*slot))
+                && time_of(*slot).is_some_and(|at| from <= at && at < to)
+        };
+        for (_, set) in hours.range(from.div_euclid(HOUR_MS)..=(to - 1).div_euclid(HOUR_MS)) {
+            self.found.extend(set.iter().filter(inside));
+        }
     }
 }
 
@@ -122,7 +141,10 @@ mod tests {
             for (slot, at) in held.iter().enumerate().take(gone) {
                 buckets.remove(slot as u32, *at);
             }
-            let found = buckets.range(from, to, &|slot| held.get(slot as usize).copied());
+            let time_of = |slot: u32| held.get(slot as usize).copied();
+            let found = buckets.range(from, to, None, &time_of);
+            let odd: RoaringBitmap = (1..80).step_by(2).collect();
+            prop_assert_eq!(buckets.range(from, to, Some(&odd), &time_of), &found & &odd);
             let expected = (gone..held.len()).filter(|slot| from <= held[*slot] && held[*slot] < to).map(|slot| slot as u32);
             prop_assert_eq!(found.iter().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
@@ -142,7 +164,7 @@ mod tests {
         let ends = [Timestamp::MIN.as_ms(), Timestamp::MAX.as_ms()];
         buckets.insert(0, ends[0]);
         buckets.insert(1, ends[1]);
-        let found = buckets.range(i64::MIN, i64::MAX, &|slot| ends.get(slot as usize).copied());
+        let found = buckets.range(i64::MIN, i64::MAX, None, &|slot| ends.get(slot as usize).copied());
         assert_eq!(found.len(), 2);
     }
 }

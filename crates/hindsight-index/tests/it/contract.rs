@@ -57,7 +57,7 @@ fn words(of: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
 fn seldom<T: Clone + std::fmt::Debug + 'static>(
     value: impl Strategy<Value = T>,
 ) -> impl Strategy<Value = Option<T>> {
-    prop::option::weighted(0.15, value)
+    prop::option::weighted(0.3, value)
 }
 
 prop_compose! {

@@ -9,8 +9,7 @@ use hindsight_core::{Action, Status, Timestamp};
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::FieldFlags;
-use crate::flags::fields::{SendFlags, print_written};
+use crate::flags::{FieldFlags, SendFlags, print_written};
 use crate::output::Out;
 
 /// What was done and how it ended.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::fields::{entity, print_written};
+use crate::flags::{fields::entity, print_written};
 use crate::output::Out;
 
 /// The fields that a memory can do without.

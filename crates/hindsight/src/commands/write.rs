@@ -8,8 +8,7 @@ use hindsight_core::{Claim, Draft, Kind, MemoryId, RawVectors, Status, Timestamp
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::FieldFlags;
-use crate::flags::fields::{SendFlags, print_written};
+use crate::flags::{FieldFlags, SendFlags, print_written};
 use crate::output::Out;
 
 /// What to store.

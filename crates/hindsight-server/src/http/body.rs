@@ -1,0 +1,49 @@
+//! A request's body, up to its limit.
+
+use axum::{
+    body::{Body, Bytes, HttpBody},
+    extract::Request,
+};
+use futures_util::StreamExt;
+use hindsight_core::Invalid;
+use http::{HeaderMap, header, request::Parts};
+
+use crate::app::Refusal;
+
+/// How much of a body that is refused is read, in limits, so that its sender comes to reading the answer.
+const DISCARD_LIMITS: usize = 4;
+
+/// Reads the whole body. Its type is not looked at: what is JSON is taken as JSON.
+///
+/// # Errors
+/// When it is larger than `limit`, or the connection breaks.
+pub(super) async fn read(request: Request, limit: usize) -> Result<(Parts, Bytes), Refusal> {
+    let (parts, body) = request.into_parts();
+    let announced = body.size_hint().lower();
+    let too_large = announced > u64::try_from(limit).unwrap_or(u64::MAX);
+    if too_large && parts.headers.contains_key(header::EXPECT) {
+        // The sender waits for a word before it begins: this is the word.
+        return Err(Refusal::too_large("body", Some(announced), limit));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(announced).unwrap_or(limit).min(limit));
+    let mut total = 0_usize;
+    let mut frames = Body::into_data_stream(body);
+    while let Some(frame) = frames.next().await {
+        let frame = frame.map_err(|error| Invalid::one("body", format!("could not be read: {error}")))?;
+        total = total.saturating_add(frame.len());
+        if total <= limit {
+            bytes.extend_from_slice(&frame);
+        } else if total > limit.saturating_mul(DISCARD_LIMITS) {
+            break;
+        }
+    }
+    if total > limit {
+        return Err(Refusal::too_large("body", too_large.then_some(announced), limit));
+    }
+    Ok((parts, bytes.into()))
+}
+
+/// A header as text, if it is there and text.
+pub(super) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

@@ -1,0 +1,30 @@
+//! `health`: whether the server answers, and who it is.
+
+use comfy_table::{Cell, Color};
+
+use crate::clock;
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output::Out;
+use crate::screen::{age_text, grouped, text_of};
+
+/// Asks the server who it is; exit code 6 when nobody answers.
+pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Failure> {
+    let info = connection.client().server_info().await?;
+    out.single(&info, |paint, width| {
+        let mut table = paint.table(width, &[]);
+        let up = age_text(info.started_at.days_until(clock::now()));
+        for (name, value) in [
+            ("server", connection.client().url().to_owned()),
+            ("version", info.version.clone()),
+            ("up", up),
+            ("format", info.format.to_string()),
+            ("revision", grouped(info.revision.0)),
+            ("namespaces", grouped(info.namespaces)),
+            ("embedding model", format!("{} ({} numbers)", info.embedding_model, info.dimension)),
+        ] {
+            table.add_row(vec![Cell::new(name).fg(Color::DarkGrey), Cell::new(value)]);
+        }
+        text_of(&table)
+    })
+}

@@ -1,0 +1,24 @@
+//! `namespaces`: which there are, and how much each holds.
+
+use comfy_table::{Cell, CellAlignment};
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output::Out;
+use crate::screen::{grouped, text_of};
+
+/// Names them in alphabetical order.
+pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Failure> {
+    let namespaces = connection.all_namespaces().await?;
+    if namespaces.is_empty() {
+        eprintln!("there is no namespace yet: one begins with the first memory written to it");
+    }
+    out.list(&namespaces, |paint, width| {
+        let mut table = paint.table(width, &["namespace", "memories"]);
+        for summary in &namespaces {
+            let count = Cell::new(grouped(summary.memories)).set_alignment(CellAlignment::Right);
+            table.add_row(vec![Cell::new(&summary.name), count]);
+        }
+        text_of(&table)
+    })
+}

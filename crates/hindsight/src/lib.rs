@@ -1,0 +1,57 @@
+//! HindsightDB on the command line: one program that serves, and that asks.
+//!
+//! What it does: reads flags ([`cli`]), makes of each command one or a few calls of the client crate ([`commands`]),
+//! and prints the answer for people or for programs ([`output`], [`view`]). `serve` runs the server crate in this
+//! process; every other command goes over the wire, so there is one way in. What it does not: it holds no rule of
+//! the database. What is right and wrong is said by the server, and only put into words here ([`failure`]).
+//!
+//! Data goes to standard output, all else to standard error. Exit codes, which scripts may rely on:
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | failed |
+//! | 2 | wrong usage, or a field that is wrong |
+//! | 3 | not found |
+//! | 4 | conflict, or a condition that does not hold |
+//! | 5 | not allowed |
+//! | 6 | the server does not answer in time, or at all |
+//! | 7 | an import that refused lines |
+//! | 65, 73, 78 | `serve`: damaged data, a place that can't be written, a configuration or directory that is refused |
+//!
+//! Reading order: `cli`, `commands` (one file each), `connection`, `failure`; then `flags` and `document` (what goes
+//! in), `output`, `screen` and `view` (what comes out), `import` (from a line to a memory) and `demo`.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod clock;
+mod commands;
+mod connection;
+mod demo;
+mod document;
+mod failure;
+mod flags;
+mod import;
+mod output;
+mod progress;
+mod run;
+mod screen;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+/// Runs the program with the arguments of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Wrong usage ends here, with exit code 2; `--help` and `--version` with 0.
+    let cli = cli::Cli::parse();
+    match run::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! From the parsed command line to the command.
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::cli::{Cli, Command, Globals};
+use crate::commands;
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output::Out;
+
+/// Runs one command.
+pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
+    let Cli { globals, command } = cli;
+    let mut out = Out::new(&globals);
+    match command {
+        Command::Serve(args) => runtime(Builder::new_multi_thread())?.block_on(commands::serve::run(args)),
+        Command::Demo(args) => {
+            runtime(Builder::new_current_thread())?.block_on(commands::demo::run(args, &mut out))?;
+            out.flush()
+        }
+        Command::Version => {
+            commands::version::run(&mut out)?;
+            out.flush()
+        }
+        command => {
+            runtime(Builder::new_current_thread())?.block_on(over_the_wire(command, globals, &mut out))?;
+            out.flush()
+        }
+    }
+}
+
+fn runtime(mut builder: Builder) -> Result<Runtime, Failure> {
+    Ok(builder.enable_all().build()?)
+}
+
+async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Result<(), Failure> {
+    let connection = Connection::new(globals)?;
+    let c = &connection;
+    match command {
+        Command::Write(args) => commands::write::run(c, *args, out).await,
+        Command::Record(args) => commands::record::run(c, *args, out).await,
+        Command::Recall(args) => commands::recall::run(c, *args, out).await,
+        Command::Get(args) => commands::get::run(c, args, out).await,
+        Command::List(args) => commands::list::run(c, *args, out).await,
+        Command::Update(args) => commands::update::run(c, *args, out).await,
+        Command::Forget(args) => commands::forget::run(c, *args, out).await,
+        Command::Restore(args) => commands::forget::restore(c, args, out).await,
+        Command::Import(args) => commands::import::run(c, args, out).await,
+        Command::Export(args) => commands::export::run(c, args, out).await,
+        Command::Stats => commands::stats::run(c, out).await,
+        Command::Namespaces => commands::namespaces::run(c, out).await,
+        Command::Health => commands::health::run(c, out).await,
+        // These need no server and were handled before.
+        Command::Serve(_) | Command::Demo(_) | Command::Version => Ok(()),
+    }
+}
