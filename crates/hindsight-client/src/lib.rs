@@ -1,1 +1,66 @@
-//! hindsight-client
+//! The Rust client of HindsightDB: a thin layer over gRPC that speaks in the database's own words.
+//!
+//! What it does: connects and says what is wrong when it can't, gives every call a deadline, gives every mutation a
+//! request id and keeps it across its own retries, and turns answers and errors into typed values. What it does not:
+//! it checks no memory (the server does, and names every field), keeps no cache, and shows no type of its transport.
+//!
+//! ```no_run
+//! use hindsight_client::{Client, Draft, Error};
+//!
+//! # async fn example() -> Result<(), Error> {
+//! let client = Client::connect("http://127.0.0.1:7420").await?;
+//! let home = client.namespace("home")?;
+//! home.write(Draft { content: "Mei is allergic to peanuts".to_owned(), ..Draft::default() }).await?;
+//! let answer = home.recall("what is Mei allergic to").top_k(3).await?;
+//! for hit in answer.hits {
+//!     println!("{:.2} {}", hit.score, hit.memory.content);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | default | value | changed by |
+//! |---|---|---|
+//! | deadline of a call, retries included | 10 s | [`ClientBuilder::timeout`], [`NamespaceHandle::with_timeout`] |
+//! | time to connect | 5 s | [`ClientBuilder::connect_timeout`] |
+//! | attempts, with 50 ms to 2 s of full jitter between them | 3 | [`ClientBuilder::attempts`] |
+//! | HTTP/2 ping while idle; answer expected within | 30 s; 10 s | [`ClientBuilder::keepalive`] |
+//! | TCP keepalive | 60 s | [`ClientBuilder::tcp_keepalive`] |
+//! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
+//!
+//! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
+//! calls with many options), [`reply`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! `retry` (how a call is sent).
+#![forbid(unsafe_code)]
+
+pub mod admin;
+pub mod builder;
+pub mod client;
+pub mod connect;
+pub mod error;
+pub mod list;
+pub mod namespace;
+pub mod recall;
+pub mod reply;
+mod request_id;
+mod retry;
+mod status;
+mod transport;
+
+pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo};
+pub use builder::ClientBuilder;
+pub use client::Client;
+pub use connect::ConnectHint;
+pub use error::Error;
+pub use list::{ListBuilder, Memories, Page};
+pub use namespace::{BatchOptions, ForgetMode, NamespaceHandle, UpdateOptions, WriteOptions};
+pub use recall::{IntoRecall, RecallBuilder};
+pub use reply::{BatchWritten, Forgotten, ItemError, Outcome, Restored, Updated, Written};
+
+pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
+pub use hindsight_core::{
+    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, Lsn, Memory,
+    MemoryId, Mode, Namespace, Part, Patch, Polarity, RawVector, RawVectors, Recall, Recalled, Rule,
+    RuleState, Scope, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Violation, Weights,
+};
+pub use hindsight_proto::call::WriteEntry;

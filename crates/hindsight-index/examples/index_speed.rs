@@ -2,6 +2,7 @@
 //!
 //! Builds memories of 30 to 60 words and one vector of 384 components each (clustered, so that neighbours exist), then
 //! prints the mean time of each kind of question and the estimated bytes per memory. Seeded: the work is always the same.
+#![expect(clippy::cast_possible_truncation, reason = "random numbers of a chosen size")]
 
 use std::time::Instant;
 
@@ -134,7 +135,7 @@ impl World {
     fn vector(&self, random: &mut Random) -> Embedding {
         let centre = &self.centres[random.zipf(self.centres.len())];
         let values: Vec<f32> = centre.iter().map(|value| value + 0.8 * random.signed()).collect();
-        Embedding::new(&values).unwrap_or_else(|_| unreachable_vector())
+        Embedding::new(&values).unwrap_or_else(|error| stop(&error))
     }
 
     fn words(&self, count: usize, random: &mut Random) -> String {
@@ -151,7 +152,7 @@ impl World {
         let action = Action { tool: format!("tool{}", random.below(30)), ..Action::default() };
         let memory = Memory {
             id: MemoryId::new(occurred_at, number as u128),
-            namespace: "speed".parse().unwrap_or_else(|_| std::process::exit(1)),
+            namespace: "speed".parse().unwrap_or_else(|error| stop(&error)),
             kind: Kind::Episode,
             content: self.words(length, random),
             summary: String::new(),
@@ -197,8 +198,10 @@ impl World {
     }
 }
 
-fn unreachable_vector() -> Embedding {
-    Embedding::new(&[1.0; DIMENSION]).unwrap_or_else(|_| std::process::exit(1))
+/// Ends a run that can't go on.
+fn stop(error: &dyn std::fmt::Display) -> ! {
+    eprintln!("{error}");
+    std::process::exit(1)
 }
 
 /// Xorshift: numbers that look random and are the same every time.

@@ -10,6 +10,8 @@
 //! inside: [`Shelf::vector_top`] and [`Shelf::keyword_top`] give the best of a selection, and the same scores can be asked
 //! of any single memory. Both are exact, and their order is total, so the same data gives the same answer, bit for bit.
 //!
+//! Unsafe code stands in one place, `vector/kernel.rs`: the call of a loop that was compiled for AVX2, after asking the CPU.
+//!
 //! What it does not: no I/O, no clock, no randomness; no fusion of channels and no ranking (hindsight-query), no
 //! namespaces, locks or log (hindsight-engine). Nothing here is the truth: any of it can be dropped and built again.
 //!

@@ -1,1 +1,31 @@
-//! hindsight-server
+//! The server: one data directory, spoken to over gRPC and over JSON.
+//!
+//! What it does: reads the configuration, opens the engine, embeds texts that come without vectors, and answers on two
+//! ports with limits on everything a client can cost. What it does not: it decides nothing about memories. A method of
+//! either front is convert, call, convert; fields are checked by `hindsight-core`, writes and recalls are the engine's.
+//!
+//! The life of a call: `net::listener` (a connection's place) → `net::connection` → `net::guard` (id, place, time limit,
+//! an answer even after a panic) → `grpc` or `http` (convert) → `app` (embed, run beside the network's threads, wait for
+//! the sync) → the engine.
+//!
+//! It binds loopback only, because there are no credentials yet; and since any web page can reach loopback, the HTTP
+//! port refuses what a browser sends for another site.
+//!
+//! Reading order: [`config`] (what can be set), [`server`] (start and stop), `app`, `net`, `grpc`, `http`, [`logging`],
+//! [`error`] (why it does not start, and the exit code).
+#![forbid(unsafe_code)]
+
+mod app;
+pub mod config;
+pub mod error;
+mod grpc;
+mod http;
+pub mod logging;
+mod net;
+pub mod server;
+mod signals;
+mod words;
+
+pub use config::{Config, ConfigError, Overrides};
+pub use error::ServeError;
+pub use server::{Running, Server};

@@ -6,4 +6,4 @@ pub(crate) mod send;
 
 pub(crate) use fields::FieldFlags;
 pub(crate) use filter::FilterFlags;
-pub(crate) use send::{SendFlags, print_written};
+pub(crate) use send::{SendFlags, print_stored};

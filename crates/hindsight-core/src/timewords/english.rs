@@ -8,9 +8,9 @@ mod weekday;
 
 use jiff::civil::Date;
 
+use super::Found;
 use super::calendar::{Calendar, Period};
 use super::reading::{Named, Reading};
-use super::{Found, Rank};
 use token::{Token, tokens};
 
 /// The words of a query, and the calendar they are read by.
@@ -92,12 +92,7 @@ impl English<'_> {
             return None;
         }
         let at = self.follows(first.next + 1, "the").unwrap_or(first.next + 1);
-        let bare = if first.named.rank() == Rank::Vague || first.named == Named::Other {
-            Bare::No
-        } else {
-            Bare::Like(first.named.alike())
-        };
-        let second = self.expression_at(at, bare)?;
+        let second = self.expression_at(at, Bare::Like(first.named.alike()))?;
         first.to(second, self.calendar)
     }
 

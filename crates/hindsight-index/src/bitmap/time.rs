@@ -135,17 +135,18 @@ mod tests {
             held in prop::collection::vec(times(), 0..80), from in times(), to in times(), gone in 0_usize..10,
         ) {
             let mut buckets = TimeBuckets::default();
-            for (slot, at) in held.iter().enumerate() {
-                buckets.insert(slot as u32, *at);
+            let held: Vec<(u32, i64)> = (0..).zip(held).collect();
+            for (slot, at) in &held {
+                buckets.insert(*slot, *at);
             }
-            for (slot, at) in held.iter().enumerate().take(gone) {
-                buckets.remove(slot as u32, *at);
+            for (slot, at) in held.iter().take(gone) {
+                buckets.remove(*slot, *at);
             }
-            let time_of = |slot: u32| held.get(slot as usize).copied();
+            let time_of = |slot: u32| held.get(slot as usize).map(|(_, at)| *at);
             let found = buckets.range(from, to, None, &time_of);
             let odd: RoaringBitmap = (1..80).step_by(2).collect();
             prop_assert_eq!(buckets.range(from, to, Some(&odd), &time_of), &found & &odd);
-            let expected = (gone..held.len()).filter(|slot| from <= held[*slot] && held[*slot] < to).map(|slot| slot as u32);
+            let expected = held.iter().skip(gone).filter(|(_, at)| from <= *at && *at < to).map(|(slot, _)| *slot);
             prop_assert_eq!(found.iter().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
     }

@@ -43,7 +43,7 @@ fn brute_force(texts: &BTreeMap<u32, String>, query: &str, allowed: &BTreeSet<u3
             .map(|term| {
                 let df = split.values().filter(|other| other.contains(term)).count();
                 let tf = held.iter().filter(|other| *other == term).count();
-                let (df, tf, len) = (df as u32, tf as u32, held.len() as u32);
+                let [df, tf, len] = [df, tf, held.len()].map(|count| u32::try_from(count).unwrap());
                 bm25::term_score(bm25::idf(df, docs), tf, len, mean)
             })
             .sum();

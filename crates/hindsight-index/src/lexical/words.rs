@@ -73,7 +73,7 @@ impl Words {
     }
 
     fn with_apostrophe(&mut self, word: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        self.to_lower(word);
+        self.lower_case(word);
         if is_stop_word(&self.lower) {
             return;
         }
@@ -114,7 +114,7 @@ impl Words {
 
     /// A word of letters only: nothing if it is a stop word, else its stem.
     fn letters(&mut self, letters: &str, surface: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        self.to_lower(letters);
+        self.lower_case(letters);
         if self.lower.is_empty() || is_stop_word(&self.lower) {
             return;
         }
@@ -128,14 +128,14 @@ impl Words {
     /// A code as it stands, in lower case.
     fn whole(&mut self, code: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let code = cut(code);
-        self.to_lower(code);
+        self.lower_case(code);
         if !self.lower.is_empty() {
             emit(Token { term: &self.lower, surface: code });
         }
     }
 
     /// Lower case, and Latin letters without their accents.
-    fn to_lower(&mut self, word: &str) {
+    fn lower_case(&mut self, word: &str) {
         self.lower.clear();
         if word.is_ascii() {
             self.lower.push_str(word);
@@ -158,7 +158,8 @@ impl Words {
 
 /// The beginning of a word, as much of it as counts.
 fn cut(word: &str) -> &str {
-    word.get(..word.floor_char_boundary(WORD_BYTES_MAX)).unwrap_or(word)
+    let boundary = |at: &usize| word.is_char_boundary(*at);
+    (0..=WORD_BYTES_MAX.min(word.len())).rev().find(boundary).and_then(|end| word.get(..end)).unwrap_or(word)
 }
 
 /// Whether a gap joins two words: `AT&T` is one name, the `&` of `id=42&sort=asc` is not inside one.

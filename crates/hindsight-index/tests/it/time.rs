@@ -1,6 +1,6 @@
 //! Memories by time: the newest, and what stands next to one in its session.
 
-use hindsight_core::Timestamp;
+use hindsight_core::{Filter, Kind, SourceKind, Timestamp};
 use hindsight_index::{NamespaceIndex, Neighbours};
 
 use crate::support::*;
@@ -52,4 +52,44 @@ fn the_newest_come_first() {
     assert_eq!(newest(0), Vec::<u128>::new());
     let early = shelf.occurred_between(None, Some(Timestamp::from_ms(NOON + 6 * MINUTE_MS)));
     assert_eq!(shelf.newest(&early, 9).len(), 3);
+}
+
+/// Enough memories that a narrowed range is taken from the buckets, and few enough of one kind that it is not: the borders
+/// are in or out alike on every way.
+#[test]
+fn a_range_holds_its_first_moment_and_not_its_last() {
+    let mut index = NamespaceIndex::default();
+    let mut records = Vec::new();
+    for number in 0..1_500_i64 {
+        let mut record = at(u128::from(number.unsigned_abs()), number * 7, None);
+        record.memory.kind = if number % 10 == 0 { Kind::Preference } else { Kind::Fact };
+        index.apply(&record).unwrap();
+        records.push(record);
+    }
+    let moment = |minutes: i64| Some(Timestamp::from_ms(NOON + minutes * MINUTE_MS));
+    let kinds = [Vec::new(), vec![Kind::Fact], vec![Kind::Preference]];
+    for (from, to) in
+        [(0, 7), (70, 140), (0, 70), (63, 5_040), (-100, 8_400), (60, 120), (720, 2_160), (69, 71)]
+    {
+        for kinds in &kinds {
+            for source_kinds in [Vec::new(), vec![SourceKind::UserInput]] {
+                let filter = Filter {
+                    kinds: kinds.clone(),
+                    source_kinds,
+                    from: moment(from),
+                    to: moment(to),
+                    ..Filter::default()
+                };
+                let now = Timestamp::from_ms(NOON);
+                let expected = records.iter().filter(|record| filter.matches(&record.memory, now)).count();
+                let found = index.active().select(&filter, now);
+                assert_eq!(found.len(), expected, "{from} to {to}, {kinds:?}");
+                let ids = found.iter().map(|ordinal| index.active().id(ordinal).as_u128());
+                assert!(
+                    ids.into_iter()
+                        .all(|number| filter.matches(&records[usize::try_from(number).unwrap()].memory, now))
+                );
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use hindsight_engine::EngineError;
 /// An error of the application layer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AppError {
+pub(crate) enum AppError {
     /// The engine refused the call.
     #[error(transparent)]
     Engine(#[from] EngineError),

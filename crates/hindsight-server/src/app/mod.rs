@@ -19,7 +19,7 @@ use hindsight_core::{Lsn, Timestamp};
 use hindsight_embed::Embedder;
 use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
 
-pub use error::AppError;
+pub(crate) use error::AppError;
 pub(crate) use refusal::{Code, Refusal};
 pub(crate) use write::Batch;
 
@@ -27,7 +27,7 @@ use crate::config::Config;
 use gate::Gate;
 
 /// The engine with an embedder before it. Cheap to share; all of it is behind one `Arc`.
-pub struct App {
+pub(crate) struct App {
     worker: Arc<Worker>,
     gate: Gate,
     started_at: Timestamp,
@@ -78,7 +78,7 @@ pub(crate) struct ServerInfo {
 impl App {
     /// Puts an embedder before an engine; `config` says how many calls at once, `started_at` is told to who asks.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         engine: Arc<Engine>,
         embedder: Arc<dyn Embedder>,
         config: &Config,
@@ -100,7 +100,7 @@ impl App {
     ///
     /// # Errors
     /// Why it can't.
-    pub fn health(&self) -> Result<(), AppError> {
+    pub(crate) fn health(&self) -> Result<(), AppError> {
         Ok(self.worker.engine.health()?)
     }
 

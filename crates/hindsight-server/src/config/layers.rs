@@ -134,16 +134,7 @@ impl Layers {
                 origin,
             });
         }
-        let mut table = &mut self.merged;
-        let (sections, name) = key.rsplit_once('.').map_or((None, key), |(left, right)| (Some(left), right));
-        for section in sections.into_iter().flat_map(|sections| sections.split('.')) {
-            if let Some(Value::Table(inner)) = table.get_mut(section) {
-                table = inner;
-            } else {
-                break;
-            }
-        }
-        table.insert(name.to_owned(), value);
+        put(&mut self.merged, key, value);
         self.origins.insert(key.to_owned(), origin);
         Ok(())
     }
@@ -155,6 +146,20 @@ fn find<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     match rest {
         None => Some(value),
         Some(rest) => find(value.as_table()?, rest),
+    }
+}
+
+/// Sets a key whose sections are there.
+fn put(table: &mut Table, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            table.insert(key.to_owned(), value);
+        }
+        Some((section, rest)) => {
+            if let Some(inner) = table.get_mut(section).and_then(Value::as_table_mut) {
+                put(inner, rest, value);
+            }
+        }
     }
 }
 

@@ -66,8 +66,8 @@ fn a_wrong_value_is_named_with_its_place() {
     );
     let error = message("listen = 'here'", &[]);
     assert!(error.contains("expected one such as 127.0.0.1:7420"), "{error}");
-    let error = message("data = \nx", &[]);
-    assert!(error.starts_with("h.toml:1: "), "{error}");
+    let error = message("data = 'x'\nlisten = oops", &[]);
+    assert!(error.starts_with("h.toml:2: "), "{error}");
 }
 
 #[test]

@@ -35,8 +35,9 @@ pub(crate) async fn report(reporter: &HealthReporter, serving: bool) {
 pub(crate) async fn watch(app: Arc<App>, reporter: HealthReporter, mut phase: watch::Receiver<Phase>) {
     let mut served = true;
     loop {
-        let stopping = tokio::time::timeout(PERIOD, phase.wait_for(|phase| *phase >= Phase::Draining)).await;
-        if stopping.is_ok() {
+        let stopping = phase.wait_for(|phase| *phase >= Phase::Draining);
+        let stops = tokio::time::timeout(PERIOD, stopping).await.is_ok();
+        if stops {
             report(&reporter, false).await;
             return;
         }

@@ -6,7 +6,7 @@ use axum::{
 };
 use futures_util::StreamExt;
 use hindsight_core::Invalid;
-use http::{HeaderMap, header, request::Parts};
+use http::{header, request::Parts};
 
 use crate::app::Refusal;
 
@@ -25,7 +25,7 @@ pub(super) async fn read(request: Request, limit: usize) -> Result<(Parts, Bytes
         // The sender waits for a word before it begins: this is the word.
         return Err(Refusal::too_large("body", Some(announced), limit));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(announced).unwrap_or(limit).min(limit));
+    let mut bytes = Vec::new();
     let mut total = 0_usize;
     let mut frames = Body::into_data_stream(body);
     while let Some(frame) = frames.next().await {
@@ -41,9 +41,4 @@ pub(super) async fn read(request: Request, limit: usize) -> Result<(Parts, Bytes
         return Err(Refusal::too_large("body", too_large.then_some(announced), limit));
     }
     Ok((parts, bytes.into()))
-}
-
-/// A header as text, if it is there and text.
-pub(super) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }

@@ -11,11 +11,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Descriptors that connections leave to the log and everything else.
 const RESERVED_FILES: usize = 64;
 
+/// Open connections of each address that has some.
+type Counts = Arc<Mutex<HashMap<IpAddr, usize>>>;
+
 /// The places for connections of all listeners together.
 #[derive(Clone)]
 pub(crate) struct Places {
     all: Arc<Semaphore>,
-    by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    by_address: Counts,
     per_address_max: usize,
 }
 
@@ -23,7 +26,7 @@ pub(crate) struct Places {
 pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
     /// The address that counts it, unless it is loopback.
-    counted: Option<(IpAddr, Arc<Mutex<HashMap<IpAddr, usize>>>)>,
+    counted: Option<(IpAddr, Counts)>,
 }
 
 impl Places {

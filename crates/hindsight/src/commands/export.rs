@@ -30,7 +30,7 @@ pub(crate) struct ExportArgs {
 /// Exports. Forgotten memories are left out.
 pub(crate) async fn run(connection: &Connection, args: ExportArgs, out: &mut Out) -> Result<(), Failure> {
     let namespaces = match args.all_namespaces {
-        true => connection.all_namespaces().await?.into_iter().map(|summary| summary.name).collect(),
+        true => connection.client().namespaces().await?.into_iter().map(|summary| summary.name).collect(),
         false => vec![connection.namespace()?.clone()],
     };
     let mut target = match args.out.as_deref() {
@@ -55,22 +55,17 @@ async fn pages(
     progress: &Progress,
     before: u64,
 ) -> Result<u64, Failure> {
-    let memories = connection.memories_of(namespace);
+    let memories = connection.memories_of(namespace)?;
     // A namespace that does not exist lists nothing; its export would look like one of an empty namespace.
     memories.stats().await?;
-    let (mut token, mut count) = (String::new(), 0);
-    loop {
-        let page = memories.list(Filter::default(), PAGE_SIZE, &token, None).await?;
-        for memory in &page.memories {
-            target.write(memory)?;
-            count += 1;
-        }
+    let mut all = memories.list(Filter::default()).page_size(PAGE_SIZE).all();
+    let mut count = 0;
+    while let Some(memory) = all.next().await? {
+        target.write(&memory)?;
+        count += 1;
         progress.set_items(before + count);
-        token = page.next_page_token;
-        if token.is_empty() {
-            return Ok(count);
-        }
     }
+    Ok(count)
 }
 
 /// Where the lines go.

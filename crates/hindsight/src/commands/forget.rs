@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::Args;
+use hindsight_client::ForgetMode;
 use hindsight_core::{Filter, MemoryId};
 
 use crate::connection::Connection;
@@ -17,15 +18,12 @@ pub(crate) struct ForgetArgs {
     /// Their ids
     #[arg(value_name = "ID")]
     ids: Vec<MemoryId>,
-    /// Only count
-    #[arg(long)]
+    /// Only count what a filter would forget
+    #[arg(long, conflicts_with = "ids")]
     dry_run: bool,
     /// Do not ask before a filter forgets
     #[arg(long)]
     yes: bool,
-    /// The same id sent twice acts once
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
     #[command(flatten)]
     filter: FilterFlags,
 }
@@ -36,9 +34,6 @@ pub(crate) struct RestoreArgs {
     /// Their ids
     #[arg(required = true, value_name = "ID")]
     ids: Vec<MemoryId>,
-    /// The same id sent twice acts once
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
 }
 
 /// Forgets. What a filter would take is counted first, and only that number is forgotten.
@@ -50,16 +45,16 @@ pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out
     }
     let memories = connection.memories()?;
     let forgotten = if !by_filter {
-        memories.forget_ids(&args.ids, args.dry_run, args.request_id).await?
+        memories.forget_ids(&args.ids).await?
     } else {
-        let counted = memories.forget_matching(filter.clone(), true, None, None).await?;
+        let counted = memories.forget_where(filter.clone(), ForgetMode::DryRun).await?;
         if args.dry_run || counted.count == 0 {
             counted
         } else {
             if !args.yes {
                 confirm(counted.count)?;
             }
-            memories.forget_matching(filter, false, Some(counted.count), args.request_id).await?
+            memories.forget_where(filter, ForgetMode::Expect(counted.count)).await?
         }
     };
     let verb = if args.dry_run { "would be forgotten" } else { "forgotten; restore brings them back" };
@@ -70,7 +65,7 @@ pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out
 
 /// Brings back.
 pub(crate) async fn restore(connection: &Connection, args: RestoreArgs, out: &mut Out) -> Result<(), Failure> {
-    let restored = connection.memories()?.restore(&args.ids, args.request_id).await?;
+    let restored = connection.memories()?.restore(&args.ids).await?;
     out.single(&restored, |_, _| {
         format!("{} restored", counted(u64::from(restored.count), "memory", "memories"))
     })

@@ -21,7 +21,7 @@ pub(crate) async fn run(connection: &Connection, args: GetArgs, out: &mut Out) -
     let memories = connection.memories()?;
     let mut found = Vec::new();
     for id in args.ids {
-        found.push(memories.get(id).await?.memory);
+        found.push(memories.get(id).await?);
     }
     if let [memory] = found.as_slice() {
         return out.single(memory, |paint, width| view::memory::detail(memory, *paint, width));

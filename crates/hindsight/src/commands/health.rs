@@ -14,14 +14,16 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
     out.single(&info, |paint, width| {
         let mut table = paint.table(width, &[]);
         let up = age_text(info.started_at.days_until(clock::now()));
+        let model = info.embedding_model.as_ref();
+        let model = model.map_or_else(String::new, |model| format!("{} ({} numbers)", model.name, model.dimension));
         for (name, value) in [
-            ("server", connection.client().url().to_owned()),
+            ("server", connection.server().to_owned()),
             ("version", info.version.clone()),
             ("up", up),
             ("format", info.format.to_string()),
             ("revision", grouped(info.revision.0)),
             ("namespaces", grouped(info.namespaces)),
-            ("embedding model", format!("{} ({} numbers)", info.embedding_model, info.dimension)),
+            ("embedding model", model),
         ] {
             table.add_row(vec![Cell::new(name).fg(Color::DarkGrey), Cell::new(value)]);
         }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use hindsight_client::{BatchOptions, WriteEntry};
 use hindsight_core::{Kind, Violation};
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::import::chunks::{Chunk, Chunks};
+use crate::import::chunks::{Chunk, Chunks, Item};
 use crate::import::entry::{self, Defaults};
 use crate::import::lines::{LINE_BYTES_MAX, Line, Lines};
 use crate::import::report::Report;
@@ -150,9 +151,11 @@ impl Import<'_> {
 
     async fn send_whole(&mut self, chunk: &Chunk) -> Result<(), Failure> {
         let request_id = chunk.request_id().map_err(io::Error::from)?;
-        let items = chunk.items.iter().map(|item| (item.draft.clone(), item.vectors.clone())).collect();
-        let memories = self.connection.memories_of(&chunk.namespace);
-        let answer = memories.batch_write(items, false, request_id).await?;
+        let entry = |item: &Item| WriteEntry { draft: item.draft.clone(), vectors: item.vectors.clone() };
+        let entries = chunk.items.iter().map(entry).collect();
+        let options = BatchOptions { all_or_nothing: false, request_id: Some(request_id) };
+        let memories = self.connection.memories_of(&chunk.namespace)?;
+        let answer = memories.batch_write(entries, options).await?;
         let mut stored = 0;
         for (item, result) in chunk.items.iter().zip(answer.results) {
             match result {

@@ -31,13 +31,17 @@ pub(crate) struct ListArgs {
 pub(crate) async fn run(connection: &Connection, args: ListArgs, out: &mut Out) -> Result<(), Failure> {
     let memories = connection.memories()?;
     let filter: Filter = args.filter.into_filter()?;
+    let mut pages = memories.list(filter);
+    if let Some(agent) = args.agent {
+        pages = pages.agent(agent);
+    }
     let mut left = if args.all { usize::MAX } else { args.limit };
     let mut token = String::new();
     let mut whole = Vec::new();
     let mut printed = 0_usize;
     while left > 0 {
         let size = left.min(PAGE_SIZE_MAX);
-        let page = memories.list(filter.clone(), size, &token, args.agent.as_deref()).await?;
+        let page = pages.clone().page_size(size).page_token(&token).await?;
         left = left.saturating_sub(page.memories.len());
         printed += page.memories.len();
         // Only one JSON document needs all memories at once.
@@ -47,7 +51,7 @@ pub(crate) async fn run(connection: &Connection, args: ListArgs, out: &mut Out) 
             let now = clock::now();
             out.list(&page.memories, |paint, width| view::memory::rows(&page.memories, now, *paint, width))?;
         }
-        token = page.next_page_token;
+        token = page.next_page_token.unwrap_or_default();
         if token.is_empty() {
             break;
         }

@@ -9,7 +9,7 @@ use crate::screen::{grouped, text_of};
 
 /// Names them in alphabetical order.
 pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Failure> {
-    let namespaces = connection.all_namespaces().await?;
+    let namespaces = connection.client().namespaces().await?;
     if namespaces.is_empty() {
         eprintln!("there is no namespace yet: one begins with the first memory written to it");
     }

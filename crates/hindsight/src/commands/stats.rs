@@ -24,13 +24,13 @@ fn table(stats: &NamespaceStats, paint: Paint, width: u16) -> String {
     for (title, counts) in
         [("kind", &stats.by_kind), ("status", &stats.by_status), ("state", &stats.by_state)]
     {
-        for (name, count) in counts.iter().filter(|(_, count)| **count > 0) {
+        for (name, count) in counts.iter().filter(|(_, count)| *count > 0) {
             row(&format!("{title} {name}"), number(*count));
         }
     }
     row("with vectors", number(stats.embedded));
     if let Some(model) = &stats.embedding_model {
-        row("embedding model", Cell::new(format!("{model} ({} numbers)", stats.dimension)));
+        row("embedding model", Cell::new(format!("{} ({} numbers)", model.name, model.dimension)));
     }
     row("distinct terms", number(stats.terms));
     for (name, time) in [("oldest", stats.oldest_at), ("newest", stats.newest_at)] {

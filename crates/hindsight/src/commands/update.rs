@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use hindsight_client::UpdateOptions;
 use hindsight_core::{MemoryId, Patch, RuleState, Status, Timestamp};
 use serde_json::Value;
 
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::{fields::entity, print_written};
+use crate::flags::{fields::entity, print_stored};
 use crate::output::Out;
 
 /// The fields that a memory can do without.
@@ -137,6 +138,7 @@ fn nothing_of(field: &str) -> Value {
 pub(crate) async fn run(connection: &Connection, mut args: UpdateArgs, out: &mut Out) -> Result<(), Failure> {
     let memories = connection.memories()?;
     let patch = args.patch()?;
-    let written = memories.update(args.id, patch, args.version, args.request_id).await?;
-    print_written(&written, out)
+    let options = UpdateOptions { version: args.version, vectors: None, request_id: args.request_id };
+    let updated = memories.update_with(args.id, patch, options).await?;
+    print_stored(&updated, &updated.memory, updated.replayed, out)
 }

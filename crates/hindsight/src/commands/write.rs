@@ -8,7 +8,7 @@ use hindsight_core::{Claim, Draft, Kind, MemoryId, RawVectors, Status, Timestamp
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::{FieldFlags, SendFlags, print_written};
+use crate::flags::{FieldFlags, SendFlags, print_stored};
 use crate::output::Out;
 
 /// What to store.
@@ -96,7 +96,7 @@ pub(crate) async fn run(connection: &Connection, args: WriteArgs, out: &mut Out)
     let memories = connection.memories()?;
     let (draft, vectors, send) = args.into_draft()?;
     let written = memories.write_with(draft, vectors, send.into_options()).await?;
-    print_written(&written, out)
+    print_stored(&written, &written.memory, written.replayed, out)
 }
 
 #[cfg(test)]

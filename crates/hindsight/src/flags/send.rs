@@ -1,7 +1,9 @@
 //! How a write is carried out, and how its answer is printed.
 
 use clap::Args;
-use hindsight_client::{WriteOptions, Written};
+use hindsight_client::WriteOptions;
+use hindsight_core::Memory;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::Out;
@@ -25,10 +27,14 @@ impl SendFlags {
 }
 
 /// Prints what a write made of a memory.
-pub(crate) fn print_written(written: &Written, out: &mut Out) -> Result<(), Failure> {
-    let memory = &written.memory;
-    out.single(written, |paint, _| {
-        let verb = if written.replayed { "was stored before as" } else { "stored as" };
+pub(crate) fn print_stored<T: Serialize>(
+    answer: &T,
+    memory: &Memory,
+    replayed: bool,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    out.single(answer, |paint, _| {
+        let verb = if replayed { "was stored before as" } else { "stored as" };
         format!(
             "{verb} {} in {}: {}, importance {:.2}, confidence {:.2}, version {}",
             paint.bold(&memory.id.to_string()),

@@ -53,6 +53,11 @@ impl Report {
         Report { file, errors, shown: 0, counts: Counts::default() }
     }
 
+    /// The file it is about.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
     /// Notes that memories were stored.
     pub(crate) fn stored(&mut self, namespace: &Namespace, count: u64) {
         self.counts.stored += count;

@@ -93,7 +93,7 @@ mod tests {
     fn words_and_marks() {
         let texts =
             |text: &str| tokens(text).into_iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
-        assert_eq!(texts("Yesterday's build, don’t ask"), "yesterday build , don't ask");
+        assert_eq!(texts("Yesterday's build, don’t ask"), "yesterday build , don’t ask");
         assert_eq!(
             texts("1.5 hours; 2023-05-08. mid-March - May"),
             "1.5 hours . 2023-05-08 . mid march - may"

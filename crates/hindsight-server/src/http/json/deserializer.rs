@@ -1,8 +1,9 @@
 //! A JSON value as a source for serde, with errors in parts.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{Deserializer, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
-use serde::de::{DeserializeSeed, Error as _};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, Unexpected, VariantAccess, Visitor,
+};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
@@ -78,9 +79,22 @@ impl<'de> Deserializer<'de> for Json {
         }
     }
 
+    /// serde takes a list of the fields' values for a struct; here that would let a caller's slip through.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Array(_) => Err(Fault::invalid_type(Unexpected::Seq, &"an object")),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct identifier ignored_any
+        seq tuple tuple_struct map identifier ignored_any
     }
 }
 

@@ -58,6 +58,17 @@ fn join(path: &str, field: &str) -> String {
     }
 }
 
+/// The name of one of Rust's number types, in words.
+fn in_words(expected: &str) -> String {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        other => other,
+    }
+    .to_owned()
+}
+
 /// Texts of a caller are shown back to it, cut.
 fn shown(text: &str) -> String {
     text.chars().take(80).collect()
@@ -77,7 +88,7 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Fault::Unexpected { found: shown(&found.to_string()), expected: expected.to_string() }
+        Fault::Unexpected { found: shown(&found.to_string()), expected: in_words(&expected.to_string()) }
     }
 
     fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {

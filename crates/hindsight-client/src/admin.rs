@@ -1,0 +1,112 @@
+//! What a server says about itself and its namespaces.
+
+use hindsight_core::{Invalid, Lsn, Namespace, Timestamp};
+use hindsight_proto::{call, time, v1};
+use serde::Serialize;
+
+/// A server and what it runs on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// Its version.
+    pub version: String,
+    /// The version of its format on disk.
+    pub format: u32,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Its log position.
+    pub revision: Lsn,
+    /// The model it embeds texts with, if it has one.
+    pub embedding_model: Option<Model>,
+    /// How many namespaces it holds.
+    pub namespaces: u64,
+}
+
+/// An embedding model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Model {
+    /// Its name.
+    pub name: String,
+    /// How many numbers its vectors have.
+    pub dimension: u32,
+}
+
+/// A namespace and how much it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NamespaceSummary {
+    /// Its name.
+    pub name: Namespace,
+    /// Its memories, without the forgotten ones.
+    pub memories: u64,
+}
+
+/// What a namespace holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NamespaceStats {
+    /// Its name.
+    pub namespace: Namespace,
+    /// Memories by kind.
+    pub by_kind: Vec<(String, u64)>,
+    /// Memories by outcome.
+    pub by_status: Vec<(String, u64)>,
+    /// Memories by state.
+    pub by_state: Vec<(String, u64)>,
+    /// Memories with at least one vector.
+    pub embedded: u64,
+    /// The model that made its vectors, once there are any.
+    pub embedding_model: Option<Model>,
+    /// Distinct terms of its keyword index.
+    pub terms: u64,
+    /// When its oldest memory happened.
+    pub oldest_at: Option<Timestamp>,
+    /// When its newest memory happened.
+    pub newest_at: Option<Timestamp>,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+impl ServerInfo {
+    pub(crate) fn from_wire(wire: v1::GetServerInfoResponse) -> Result<ServerInfo, Invalid> {
+        Ok(ServerInfo {
+            version: wire.version,
+            format: wire.format,
+            started_at: time::required("started_at", wire.started_at.as_ref())?,
+            revision: Lsn(wire.revision),
+            embedding_model: model(wire.embedding_model, wire.dimension),
+            namespaces: wire.namespaces,
+        })
+    }
+}
+
+impl NamespaceSummary {
+    pub(crate) fn from_wire(wire: &v1::NamespaceSummary) -> Result<NamespaceSummary, Invalid> {
+        Ok(NamespaceSummary { name: call::namespace(&wire.name)?, memories: wire.memories })
+    }
+}
+
+impl NamespaceStats {
+    pub(crate) fn from_wire(wire: v1::GetNamespaceStatsResponse) -> Result<NamespaceStats, Invalid> {
+        let stats = wire.stats.ok_or_else(|| Invalid::one("stats", "is missing"))?;
+        let counts =
+            |counts: Vec<v1::Count>| counts.into_iter().map(|each| (each.name, each.count)).collect();
+        Ok(NamespaceStats {
+            namespace: call::namespace(&stats.namespace)?,
+            by_kind: counts(stats.by_kind),
+            by_status: counts(stats.by_status),
+            by_state: counts(stats.by_state),
+            embedded: stats.embedded,
+            embedding_model: model(stats.embedding_model, stats.dimension),
+            terms: stats.terms,
+            oldest_at: time::optional("oldest_at", stats.oldest_at.as_ref())?,
+            newest_at: time::optional("newest_at", stats.newest_at.as_ref())?,
+            revision: Lsn(stats.revision),
+        })
+    }
+}
+
+fn model(name: String, dimension: u32) -> Option<Model> {
+    (!name.is_empty()).then_some(Model { name, dimension })
+}

@@ -1,0 +1,154 @@
+//! What a request brings: a JSON body or query parameters, and a few headers.
+
+use axum::extract::{Query, Request};
+use hindsight_core::{Filter, Invalid, Namespace};
+use hindsight_engine::WriteOptions;
+use http::{HeaderMap, Uri};
+use serde_json::{Map, Value};
+
+use super::{body, fields::Fields, json};
+use crate::app::Refusal;
+
+/// Names the namespace for calls whose body does not.
+const NAMESPACE: &str = "x-hindsight-namespace";
+
+/// The request id as a header.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// The fields of a request, and its headers.
+pub(super) struct Call {
+    pub(super) fields: Fields,
+    headers: HeaderMap,
+}
+
+impl Call {
+    /// Reads the body; a request without one brings its fields as query parameters.
+    ///
+    /// # Errors
+    /// When the body is too large or no JSON object, or both are there.
+    pub(super) async fn of(request: Request, body_max: usize) -> Result<Call, Refusal> {
+        let (parts, bytes) = body::read(request, body_max).await?;
+        let has_query = parts.uri.query().is_some_and(|query| !query.is_empty());
+        let fields = match (bytes.is_empty(), has_query) {
+            (false, true) => {
+                return Err(Invalid::one("body", "comes with query parameters: give one of them").into());
+            }
+            (true, true) => Fields::of_map(of_query(&parts.uri)?),
+            // A GET without anything is complete; elsewhere the missing body is told by the first missing field.
+            (true, false) => Fields::of_map(Map::new()),
+            (false, false) => Fields::of_body(&bytes)?,
+        };
+        Ok(Call { fields, headers: parts.headers })
+    }
+
+    /// The namespace, of the fields or of the header.
+    ///
+    /// # Errors
+    /// When there is none, or it can't name one.
+    pub(super) fn namespace(&mut self) -> Result<Namespace, Invalid> {
+        let header = text(&self.headers, NAMESPACE)?;
+        self.fields.namespace(header)
+    }
+
+    /// The request id, of the fields or of the header.
+    ///
+    /// # Errors
+    /// When they differ.
+    pub(super) fn request_id(&mut self) -> Result<Option<String>, Invalid> {
+        let field: Option<String> = self.fields.take("request_id")?;
+        let header = text(&self.headers, IDEMPOTENCY_KEY)?.map(str::to_owned);
+        match (field, header) {
+            (Some(field), Some(header)) if field != header => {
+                Err(Invalid::one("request_id", "is not the Idempotency-Key header: give one of them"))
+            }
+            (field, header) => Ok(field.or(header)),
+        }
+    }
+
+    /// How a write is carried out.
+    ///
+    /// # Errors
+    /// Those of its fields.
+    pub(super) fn options(&mut self) -> Result<WriteOptions, Invalid> {
+        let validate_only = self.fields.take("validate_only")?.unwrap_or(false);
+        Ok(WriteOptions { validate_only, request_id: self.request_id()? })
+    }
+
+    /// `filter`, or `filters`.
+    ///
+    /// # Errors
+    /// When both are there, or it can't be read.
+    pub(super) fn filter(&mut self) -> Result<Option<Filter>, Invalid> {
+        self.fields.take_either("filter", "filters")
+    }
+}
+
+/// What both conditions allow; an empty one allows everything.
+pub(super) fn both(filter: Option<Filter>, mut flat: Filter) -> Filter {
+    match filter {
+        None => flat,
+        Some(filter) if flat == Filter::default() => filter,
+        Some(filter) => {
+            flat.all.push(filter);
+            flat
+        }
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Invalid> {
+    let value = headers.get(name).map(|value| value.to_str());
+    value.transpose().map_err(|_| Invalid::one(name, "is not ASCII"))
+}
+
+/// Query parameters as JSON: one that occurs often is a list, a filter is JSON text, and numbers and truths are read as
+/// what they are.
+fn of_query(uri: &Uri) -> Result<Map<String, Value>, Invalid> {
+    let bad = |_| Invalid::one("query", "is no list of parameters: expected name=value&name=value");
+    let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).map_err(bad)?;
+    let mut map = Map::new();
+    for (name, text) in pairs {
+        let value = match name.as_str() {
+            "filter" | "filters" => json::parse(text.as_bytes()).map_err(|invalid| invalid.under(&format!("{name}: ")))?,
+            "page_size" | "expected_count" | "min_importance" | "min_confidence" | "validate_only" | "transient" => {
+                json::parse(text.as_bytes()).unwrap_or(Value::String(text))
+            }
+            _ => Value::String(text),
+        };
+        match map.get_mut(&name) {
+            None => {
+                map.insert(name, value);
+            }
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parameters_become_fields() {
+        let uri: Uri = "/x?ids=a&ids=b&validate_only=true&page_size=-1&task_type=%E8%AE%A2%E5%8D%95&filter=%7B%22tag%22%3A%22t%22%7D&ids=c"
+            .parse()
+            .unwrap();
+        let map = of_query(&uri).unwrap();
+        let expected = json!({"ids": ["a", "b", "c"], "validate_only": true, "page_size": -1, "task_type": "订单",
+            "filter": {"tag": "t"}});
+        assert_eq!(Value::Object(map), expected);
+        assert!(of_query(&"/x?filter=%7B".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn conditions_are_joined() {
+        let tagged = Filter { tags: vec!["a".into()], ..Filter::default() };
+        let typed = Filter { task_types: vec!["b".into()], ..Filter::default() };
+        assert_eq!(both(None, tagged.clone()), tagged);
+        assert_eq!(both(Some(tagged.clone()), Filter::default()), tagged);
+        let joined = both(Some(tagged.clone()), typed);
+        assert_eq!((joined.task_types.len(), joined.all), (1, vec![tagged]));
+    }
+}

@@ -1,0 +1,120 @@
+//! JSON over HTTP: the native calls for `curl` and for languages without a client.
+//!
+//! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
+//! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
+//! `fields` and `json` (how it is read), `write`, `change`, `search`, `read`, `operations` (the calls), `problem`
+//! (errors), `browser` (who may not call).
+
+mod body;
+mod browser;
+mod call;
+mod change;
+mod fields;
+mod json;
+mod operations;
+pub(crate) mod problem;
+mod read;
+mod search;
+mod write;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{delete, get, post, put},
+};
+use http::{Method, Uri};
+use tokio::sync::watch;
+
+use crate::{
+    app::{App, Code, Refusal},
+    net::{Guard, Phase, guard::guard},
+    words::nearest,
+};
+
+/// What a handler answers: its value as JSON, or a refusal.
+type Reply = Result<Response, Refusal>;
+
+/// What every handler knows.
+#[derive(Clone)]
+struct Http {
+    app: Arc<App>,
+    /// Largest body in bytes.
+    body_max: usize,
+    phase: watch::Receiver<Phase>,
+}
+
+/// Paths, for the hint after a slip.
+const PATHS: [&str; 15] = [
+    "/memory/write",
+    "/memory/record",
+    "/memory/batch",
+    "/memory/search",
+    "/memory/get",
+    "/memory/list",
+    "/memory/update",
+    "/memory/forget",
+    "/memory/restore",
+    "/namespaces",
+    "/stats",
+    "/info",
+    "/health",
+    "/livez",
+    "/readyz",
+];
+
+/// Everything that answers on the HTTP port.
+pub(crate) fn router(
+    app: &Arc<App>,
+    body_max: usize,
+    phase: watch::Receiver<Phase>,
+    call_guard: Guard,
+) -> Router {
+    let state = Http { app: Arc::clone(app), body_max, phase };
+    Router::new()
+        .route("/memory/write", post(write::write))
+        .route("/memory/record", post(write::record))
+        .route("/memory/batch", post(write::batch))
+        .route("/memory/search", post(search::search))
+        .route("/memory/get", get(read::get))
+        .route("/memory/list", get(read::list).post(read::list))
+        .route("/memory/update", put(change::update).post(change::update))
+        .route("/memory/forget", delete(change::forget).post(change::forget))
+        .route("/memory/restore", post(change::restore))
+        .route("/namespaces", get(operations::namespaces))
+        .route("/stats", get(operations::stats))
+        .route("/info", get(operations::info))
+        .route("/health", get(operations::ready))
+        .route("/readyz", get(operations::ready))
+        .route("/livez", get(operations::live))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .with_state(state)
+        .layer(from_fn(browser::check))
+        .layer(from_fn_with_state(call_guard, guard))
+}
+
+async fn no_such_path(uri: Uri) -> Refusal {
+    let hint = match nearest(uri.path(), PATHS) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => format!("there are {}", PATHS.join(", ")),
+    };
+    Refusal::new(Code::NotFound, "NO_SUCH_PATH", format!("nothing is at this path: {hint}"))
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Refusal {
+    let message = format!("{} does not take {method}", uri.path());
+    Refusal::new(Code::MethodNotAllowed, "NO_SUCH_METHOD", message)
+}
+
+impl Http {
+    async fn call(&self, request: axum::extract::Request) -> Result<call::Call, Refusal> {
+        call::Call::of(request, self.body_max).await
+    }
+}
+
+fn answer(value: &impl serde::Serialize) -> Reply {
+    Ok(axum::Json(value).into_response())
+}

@@ -1,0 +1,108 @@
+//! `/memory/write`, `/memory/record`, `/memory/batch`.
+
+use axum::extract::{Request, State};
+use hindsight_core::{Invalid, MemoryId, Violation};
+use hindsight_core::draft::RecordDraft;
+use hindsight_core::{Draft, Memory};
+use hindsight_engine::{EngineError, WriteItem, Written};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Http, Reply, answer, fields::Fields};
+use crate::app::{AppError, Batch, Refusal};
+
+/// What became of a write.
+#[derive(Serialize)]
+struct WriteReply {
+    outcome: &'static str,
+    memory: Memory,
+    revision: u64,
+    replayed: bool,
+}
+
+impl From<Written> for WriteReply {
+    fn from(written: Written) -> Self {
+        WriteReply {
+            outcome: "created",
+            memory: written.memory,
+            revision: written.revision.0,
+            replayed: written.replayed,
+        }
+    }
+}
+
+/// What became of a batch.
+#[derive(Serialize)]
+struct BatchReply {
+    results: Vec<ItemReply>,
+    replayed: bool,
+    revision: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ItemReply {
+    Id(MemoryId),
+    Error(ItemError),
+}
+
+#[derive(Serialize)]
+struct ItemError {
+    reason: &'static str,
+    message: String,
+    violations: Vec<Violation>,
+}
+
+/// Stores one memory: the fields of a draft, beside those of the call.
+pub(super) async fn write(State(http): State<Http>, request: Request) -> Reply {
+    let mut call = http.call(request).await?;
+    let namespace = call.namespace()?;
+    let options = call.options()?;
+    let item = item(call.fields)?;
+    answer(&WriteReply::from(http.app.write(namespace, item, options).await?))
+}
+
+/// Stores a finished task.
+pub(super) async fn record(State(http): State<Http>, request: Request) -> Reply {
+    let mut call = http.call(request).await?;
+    let namespace = call.namespace()?;
+    let options = call.options()?;
+    let vectors = call.fields.vectors()?;
+    let record: RecordDraft = call.fields.without_nulls().rest()?;
+    let item = WriteItem { draft: record.into_draft()?, vectors };
+    answer(&WriteReply::from(http.app.record(namespace, item, options).await?))
+}
+
+/// Stores many memories with one sync.
+pub(super) async fn batch(State(http): State<Http>, request: Request) -> Reply {
+    let mut call = http.call(request).await?;
+    let namespace = call.namespace()?;
+    let request_id = call.request_id()?;
+    let all_or_nothing = call.fields.take("all_or_nothing")?.unwrap_or(false);
+    let items: Vec<Value> =
+        call.fields.take("items")?.ok_or_else(|| Invalid::one("items", "is missing: expected a list of memories"))?;
+    call.fields.finish()?;
+    let items = items.into_iter().map(|value| item(Fields::of_value(value, "")?)).collect();
+    let written = http.app.write_batch(namespace, Batch { items, all_or_nothing, request_id }).await?;
+    answer(&BatchReply {
+        results: written.results.into_iter().map(item_reply).collect(),
+        replayed: written.replayed,
+        revision: written.revision.0,
+    })
+}
+
+fn item(mut fields: Fields) -> Result<WriteItem, Invalid> {
+    let vectors = fields.vectors()?;
+    let draft: Draft = fields.without_nulls().rest()?;
+    Ok(WriteItem { draft, vectors })
+}
+
+fn item_reply(result: Result<MemoryId, EngineError>) -> ItemReply {
+    match result {
+        Ok(id) => ItemReply::Id(id),
+        Err(error) => {
+            let Refusal { reason, message, violations, .. } = AppError::from(error).into();
+            ItemReply::Error(ItemError { reason, message, violations })
+        }
+    }
+}

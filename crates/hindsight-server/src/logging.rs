@@ -1,0 +1,32 @@
+//! Where log lines go: standard error, as text for a person and as JSON for a program.
+//!
+//! No line holds the content of a memory or of a query.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::config::{ConfigError, Log, LogFormat, Origin};
+
+/// Starts logging for the whole process. A second call changes nothing, so tests may start many servers.
+///
+/// # Errors
+/// When the level can't be read.
+pub fn start(log: &Log) -> Result<(), ConfigError> {
+    let filter = EnvFilter::try_new(&log.level).map_err(|error| ConfigError::BadValue {
+        origin: Origin::Default,
+        key: "log.level".to_owned(),
+        problem: format!("{:?}: {error}; expected one such as info, or info,hindsight_server=debug", log.level),
+    })?;
+    let terminal = std::io::stderr().is_terminal();
+    let json = match log.format {
+        LogFormat::Auto => !terminal,
+        LogFormat::Text => false,
+        LogFormat::Json => true,
+    };
+    let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    // Fails only when the process logs already.
+    let _ = if json { builder.json().flatten_event(true).try_init() } else { builder.try_init() };
+    Ok(())
+}

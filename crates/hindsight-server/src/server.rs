@@ -1,0 +1,209 @@
+//! Starting and stopping.
+
+use std::{
+    future::Future,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use hindsight_core::Timestamp;
+use hindsight_embed::{Embedder, StaticEmbedder};
+use hindsight_engine::{Engine, OpenReport, Options};
+use tokio::{
+    net::{TcpListener, TcpSocket},
+    sync::watch,
+    task::JoinSet,
+    time::timeout,
+};
+
+use crate::{
+    app::App,
+    config::Config,
+    error::ServeError,
+    grpc, http,
+    net::{ConnectionLimits, Front, Guard, Listener, Phase, Places, guard::RequestIds},
+    signals::Signals,
+};
+
+/// Connections that wait in the system's queue to be accepted.
+const BACKLOG: u32 = 1024;
+
+/// The server; [`Server::start`] makes it run.
+#[derive(Debug)]
+pub struct Server;
+
+/// A server that runs. Dropping it stops it hard.
+pub struct Running {
+    grpc: SocketAddr,
+    http: SocketAddr,
+    report: OpenReport,
+    engine: Arc<Engine>,
+    phase: watch::Sender<Phase>,
+    tasks: JoinSet<()>,
+    drain: Duration,
+}
+
+impl Server {
+    /// Opens the data directory, binds both ports and serves. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`ServeError`]; nothing keeps running then.
+    pub async fn start(config: &Config) -> Result<Running, ServeError> {
+        // Ports first: a port that is taken is found out before a log is replayed.
+        let grpc_socket = bind(config.listen, "gRPC")?;
+        let http_socket = bind(config.http, "HTTP")?;
+        let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
+        let (engine, report) = open(config).await?;
+        let engine = Arc::new(engine);
+        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now()));
+
+        let (phase, phase_seen) = watch::channel(Phase::Serving);
+        let reporter = tonic_health::server::HealthReporter::new();
+        grpc::health::report(&reporter, true).await;
+        let ids = Arc::new(RequestIds::new(run_number()));
+        let guard_of = |front| Guard {
+            front,
+            request_max: Duration::from_millis(config.timeouts.request_ms),
+            queue_max: Duration::from_millis(config.timeouts.queue_ms),
+            ids: Arc::clone(&ids),
+        };
+        let limits = ConnectionLimits::of(config);
+        let places = Places::new(config.limits.connections, config.limits.connections_per_ip);
+        let listener = |socket, front, router| Listener {
+            socket,
+            front,
+            router,
+            limits: Arc::clone(&limits),
+            places: places.clone(),
+        };
+        let grpc_router = grpc::router(&app, reporter.clone(), &config.limits, guard_of(Front::Grpc))?;
+        let http_router =
+            http::router(&app, config.limits.message_bytes, phase_seen.clone(), guard_of(Front::Http));
+        let grpc_listener = listener(grpc_socket, Front::Grpc, grpc_router);
+        let http_listener = listener(http_socket, Front::Http, http_router);
+        let (grpc, http) = (address(&grpc_listener, config.listen)?, address(&http_listener, config.http)?);
+
+        let mut tasks = JoinSet::new();
+        tasks.spawn(grpc_listener.serve(phase_seen.clone()));
+        tasks.spawn(http_listener.serve(phase_seen.clone()));
+        tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
+        tracing::info!(%grpc, %http, data = %config.data.display(), %report, "serving");
+        let drain = Duration::from_millis(config.timeouts.drain_ms);
+        Ok(Running { grpc, http, report, engine, phase, tasks, drain })
+    }
+}
+
+impl Running {
+    /// Where gRPC is served.
+    #[must_use]
+    pub fn grpc_addr(&self) -> SocketAddr {
+        self.grpc
+    }
+
+    /// Where JSON over HTTP is served.
+    #[must_use]
+    pub fn http_addr(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// What opening the data directory found.
+    #[must_use]
+    pub fn report(&self) -> &OpenReport {
+        &self.report
+    }
+
+    /// Serves until SIGTERM or SIGINT, then stops; a second signal stops without waiting for open calls.
+    ///
+    /// # Errors
+    /// [`ServeError::Close`] when the last sync fails, [`ServeError::Signals`].
+    pub async fn wait_for_signal(self) -> Result<(), ServeError> {
+        let mut signals = Signals::listen().map_err(ServeError::Signals)?;
+        let signal = signals.next().await;
+        tracing::info!(signal, "stopping");
+        self.stop(async move {
+            let signal = signals.next().await;
+            tracing::warn!(signal, "a second signal: open calls are not waited for");
+        })
+        .await
+    }
+
+    /// Stops: health says so, no new connections, open calls get time to finish, the log is synced and closed.
+    ///
+    /// # Errors
+    /// [`ServeError::Close`] when the last sync fails.
+    pub async fn shutdown(self) -> Result<(), ServeError> {
+        self.stop(std::future::pending()).await
+    }
+
+    /// Stops like a crash of the process would: open calls end without an answer, and the log is not closed. What was
+    /// acknowledged is there at the next start.
+    pub async fn abort(mut self) {
+        self.tasks.shutdown().await;
+        // A call that is inside the engine keeps the directory for the moment that it takes.
+        while Arc::strong_count(&self.engine) > 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    async fn stop(mut self, now: impl Future<Output = ()>) -> Result<(), ServeError> {
+        self.phase.send_replace(Phase::Draining);
+        let drained = async { while self.tasks.join_next().await.is_some() {} };
+        tokio::select! {
+            outcome = timeout(self.drain, drained) => {
+                if outcome.is_err() {
+                    tracing::warn!(drain_ms = self.drain.as_millis(), "open calls did not finish in time and are ended");
+                }
+            }
+            () = now => {}
+        }
+        self.tasks.shutdown().await;
+        let engine = Arc::clone(&self.engine);
+        // The last sync blocks its thread. A panic there means that the log was not closed.
+        let closed = tokio::task::spawn_blocking(move || engine.close()).await;
+        match closed {
+            Ok(Ok(())) => {
+                tracing::info!("stopped");
+                Ok(())
+            }
+            Ok(Err(error)) => Err(ServeError::Close(Box::new(error))),
+            Err(panic) => Err(ServeError::Panicked(panic)),
+        }
+    }
+}
+
+async fn open(config: &Config) -> Result<(Engine, OpenReport), ServeError> {
+    let data = config.data.clone();
+    let opened = tokio::task::spawn_blocking(move || Engine::open(&data, Options::default())).await;
+    match opened {
+        Ok(Ok(opened)) => Ok(opened),
+        Ok(Err(error)) => Err(ServeError::Open { data: config.data.clone(), source: Box::new(error) }),
+        Err(panic) => Err(ServeError::Panicked(panic)),
+    }
+}
+
+fn bind(address: SocketAddr, what: &'static str) -> Result<TcpListener, ServeError> {
+    let bound = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A restart must not wait until the system forgets the connections of the run before.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    bound().map_err(|source| ServeError::Bind { what, address, source })
+}
+
+fn address(listener: &Listener, wished: SocketAddr) -> Result<SocketAddr, ServeError> {
+    listener.address().map_err(|source| ServeError::Bind { what: "a client", address: wished, source })
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A number that no other run has, for the ids of calls.
+fn run_number() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}

@@ -1,0 +1,157 @@
+//! What goes wrong, in words for people and a code for scripts.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use hindsight_client::Error;
+use hindsight_core::{Invalid, Violation};
+use hindsight_server::{ConfigError, ServeError};
+
+use crate::screen::{counted, safe};
+
+/// Why a command did not do what it was told to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Whoever read standard output has enough; this is no error.
+    #[error("standard output was closed")]
+    ReaderGone,
+    #[error("can't write to standard output")]
+    Output(#[source] io::Error),
+    #[error("name a namespace with --namespace or HINDSIGHT_NAMESPACE")]
+    NoNamespace,
+    #[error("name either ids or a filter, and not both")]
+    ForgetWhat,
+    #[error("{} would be forgotten: say so with --yes", counted(u64::from(*count), "memory", "memories"))]
+    Unconfirmed { count: u32 },
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    #[error(transparent)]
+    Call(#[from] Error),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error("can't read {name}")]
+    Read {
+        name: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("can't write {}", path.display())]
+    Create {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} refused; everything else is stored", counted(*lines, "line was", "lines were"))]
+    LinesRefused { lines: u64 },
+    #[error("the server of the demonstration did not come up{}{}", ended(*status), tail(log))]
+    ServerLost { status: Option<ExitStatus>, log: String },
+    #[error("the sample that ships with the program can't be read: {0}")]
+    Sample(#[source] Invalid),
+    #[error("{} not as it should be", counted(*wrong, "answer was", "answers were"))]
+    DemoFailed { wrong: u64 },
+    #[error("interrupted")]
+    Interrupted,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn ended(status: Option<ExitStatus>) -> String {
+    status.map_or_else(|| " in time".to_owned(), |status| format!(": it ended with {status}"))
+}
+
+fn tail(log: &str) -> String {
+    if log.trim().is_empty() { String::new() } else { format!("\n{}", safe(log.trim_end())) }
+}
+
+impl Failure {
+    /// The code that the program ends with; the table stands at the top of this crate.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Failure::ReaderGone => 0,
+            Failure::NoNamespace | Failure::ForgetWhat | Failure::Unconfirmed { .. } | Failure::Invalid(_) => 2,
+            Failure::Call(error) => match error {
+                Error::Invalid { .. } => 2,
+                Error::NotFound { .. } => 3,
+                Error::VersionMismatch { .. } | Error::AlreadyExists { .. } | Error::Conflict { .. } => 4,
+                Error::PermissionDenied { .. } => 5,
+                Error::Connect { .. } | Error::Unavailable { .. } | Error::Deadline { .. } => 6,
+                _ => 1,
+            },
+            Failure::LinesRefused { .. } => 7,
+            Failure::Config(_) => 78,
+            Failure::Serve(error) => error.exit_code(),
+            // What a shell says of a program that SIGINT ended.
+            Failure::Interrupted => 130,
+            Failure::Output(_)
+            | Failure::Read { .. }
+            | Failure::Create { .. }
+            | Failure::ServerLost { .. }
+            | Failure::Sample(_)
+            | Failure::DemoFailed { .. }
+            | Failure::Io(_) => 1,
+        }
+    }
+
+    /// Says what is wrong on standard error, with its causes, and what would help.
+    pub(crate) fn report(&self) {
+        if matches!(self, Failure::ReaderGone) {
+            return;
+        }
+        let mut text = format!("error: {}", safe(&self.to_string()));
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text.push_str(&format!(": {}", safe(&error.to_string())));
+            cause = error.source();
+        }
+        if let Some(hint) = self.hint() {
+            text.push_str(&format!("\nhint: {hint}"));
+        }
+        eprintln!("{text}");
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Failure::Call(Error::Connect { .. }) => {
+                Some("start one with `hindsight serve`, or say where it is with --server or HINDSIGHT_SERVER")
+            }
+            Failure::Call(Error::Deadline { .. }) => Some("give it longer with --timeout"),
+            Failure::Call(Error::VersionMismatch { .. }) => Some("read it again with `hindsight get`"),
+            Failure::Call(Error::NotFound { reason, .. }) if reason == "NAMESPACE_NOT_FOUND" => {
+                Some("`hindsight namespaces` names those that there are")
+            }
+            _ => None,
+        }
+    }
+
+    /// What is wrong with a request as a whole, if that is what went wrong.
+    pub(crate) fn violations(&self) -> Option<Vec<Violation>> {
+        match self {
+            Failure::Call(Error::Invalid { violations, message, .. }) if violations.is_empty() => {
+                Some(vec![Violation { field: "line".to_owned(), description: message.clone() }])
+            }
+            Failure::Call(Error::Invalid { violations, .. }) => Some(violations.clone()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_error_has_its_code() {
+        let (reason, message) = (String::new(), String::new());
+        let call = |error| Failure::Call(error).exit_code();
+        assert_eq!(call(Error::NotFound { reason: reason.clone(), message: message.clone() }), 3);
+        assert_eq!(call(Error::Conflict { reason: reason.clone(), message: message.clone() }), 4);
+        assert_eq!(call(Error::PermissionDenied { reason: reason.clone(), message: message.clone() }), 5);
+        assert_eq!(call(Error::Deadline { timeout: std::time::Duration::from_secs(1) }), 6);
+        assert_eq!(call(Error::Server { reason, message }), 1);
+        assert_eq!(Failure::from(Invalid::one("content", "is empty")).exit_code(), 2);
+        assert_eq!(Failure::LinesRefused { lines: 1 }.exit_code(), 7);
+    }
+}
