@@ -91,7 +91,7 @@ impl std::str::FromStr for Timestamp {
             }
         };
         let ms = time.as_millisecond();
-        if ms < Self::MIN.0 || ms > Self::MAX.0 { Err(bad()) } else { Ok(Timestamp(ms)) }
+        if (Self::MIN.0..=Self::MAX.0).contains(&ms) { Ok(Timestamp(ms)) } else { Err(bad()) }
     }
 }
 

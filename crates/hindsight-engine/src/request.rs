@@ -48,6 +48,7 @@ pub struct UpdateRequest {
 
 /// Which memories to forget.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one value a call; boxing would cost more than it saves")]
 pub enum ForgetTarget {
     /// These; an unknown id refuses the call.
     Ids(Vec<MemoryId>),

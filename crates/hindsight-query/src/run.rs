@@ -52,21 +52,22 @@ pub fn recall<V: ReadView>(view: &V, recall: &Recall, now: Timestamp) -> Result<
     })
 }
 
-/// The words that named a span of time are not what the memory is about.
+/// The words that named a span of time are not what the memory is about. Several of them stand in the window's words
+/// with commas between.
 fn without_time_words(query: &str, window: Option<&Window>) -> String {
-    match window {
-        Some(window) if !window.words.is_empty() => {
-            let (lower, words) = (query.to_lowercase(), window.words.to_lowercase());
-            match lower.find(&words) {
-                // Lower-casing may change lengths; then the whole query is searched, which is only less sharp.
-                Some(at) if lower.len() == query.len() && query.is_char_boundary(at + words.len()) => {
-                    format!("{} {}", &query[..at], &query[at + words.len()..])
-                }
-                _ => query.to_owned(),
-            }
+    let mut rest = query.to_owned();
+    for words in window.iter().flat_map(|window| window.words.split(", ")) {
+        let (lower, words) = (rest.to_lowercase(), words.to_lowercase());
+        // Lower-casing may change lengths; then the words stay, and the search is only less sharp.
+        if let Some(at) = lower.find(&words)
+            && lower.len() == rest.len()
+            && rest.is_char_boundary(at)
+            && rest.is_char_boundary(at + words.len())
+        {
+            rest.replace_range(at..at + words.len(), " ");
         }
-        _ => query.to_owned(),
     }
+    rest
 }
 
 fn cut<V: ReadView>(

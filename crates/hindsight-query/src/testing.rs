@@ -20,9 +20,9 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     /// Adds a memory that happened `age_days` ago; its id counts up from 1.
-    pub(crate) fn add(&mut self, draft: Draft, age_days: f64, vector: Option<[f32; 2]>) -> MemoryId {
+    pub(crate) fn add(&mut self, draft: Draft, age_days: i64, vector: Option<[f32; 2]>) -> MemoryId {
         let id = MemoryId::from_u128(self.rows.len() as u128 + 1);
-        let at = now().plus_ms(-(age_days * DAY as f64) as i64);
+        let at = now().plus_ms(-age_days * DAY);
         let moment = Moment { namespace: "test".parse().unwrap(), id, now: now(), embedding_model: None };
         let memory = Draft { occurred_at: Some(at), ..draft }.check().unwrap().into_memory(moment);
         self.rows.push((memory, vector.map(|values| Embedding::new(&values).unwrap())));

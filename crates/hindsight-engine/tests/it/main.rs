@@ -1,4 +1,5 @@
 //! The engine as its callers see it: what is acknowledged stays, what is refused leaves nothing.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 mod concurrency;
 mod forget;

@@ -22,9 +22,9 @@ fn vector(values: [f32; 2]) -> Option<Embedding> {
 
 fn pets() -> Shelf {
     let mut shelf = Shelf::default();
-    shelf.add(fact("the cat sleeps"), 1.0, Some([1.0, 0.0]));
-    shelf.add(fact("a dog barks"), 1.0, Some([0.9, 0.1]));
-    shelf.add(fact("stocks fell"), 1.0, Some([0.0, 1.0]));
+    shelf.add(fact("the cat sleeps"), 1, Some([1.0, 0.0]));
+    shelf.add(fact("a dog barks"), 1, Some([0.9, 0.1]));
+    shelf.add(fact("stocks fell"), 1, Some([0.0, 1.0]));
     shelf
 }
 
@@ -79,9 +79,9 @@ fn r5_reciprocal_ranks_join_channels_too() {
 #[test]
 fn r3_the_named_time_decides_between_equals() {
     let mut shelf = Shelf::default();
-    shelf.add(fact("backup ran early"), 3.0, None);
-    shelf.add(fact("backup ran late"), 30.0, None);
-    shelf.add(fact("something else"), 4.0, None);
+    shelf.add(fact("backup ran early"), 3, None);
+    shelf.add(fact("backup ran late"), 30, None);
+    shelf.add(fact("something else"), 4, None);
     let recalled = ask(&shelf, &query("last week backup"));
     assert_eq!(contents(&recalled)[0], "backup ran early");
     let window = recalled.window.as_ref().unwrap();
@@ -128,7 +128,7 @@ fn r1_the_filter_is_exact_and_counted() {
         episode: Some(EpisodeDraft::default()),
         ..fact("the cat would not eat")
     };
-    shelf.add(episode, 2.0, Some([1.0, 0.0]));
+    shelf.add(episode, 2, Some([1.0, 0.0]));
     let filter = Filter { statuses: vec![Status::Failure], ..Filter::default() };
     let recalled = ask(&shelf, &Recall { filter, vector: vector([1.0, 0.0]), ..query("cat") });
     assert_eq!((contents(&recalled), recalled.allowed), (vec!["the cat would not eat"], 1));
@@ -141,8 +141,8 @@ fn r8_a_trusted_source_comes_before_an_equal_one_that_is_not() {
         source: Some(SourceDraft { kind: Some(kind), ..SourceDraft::default() }),
         ..fact("tea at five")
     };
-    shelf.add(from(hindsight_core::SourceKind::External), 1.0, None);
-    shelf.add(from(hindsight_core::SourceKind::Admin), 1.0, None);
+    shelf.add(from(hindsight_core::SourceKind::External), 1, None);
+    shelf.add(from(hindsight_core::SourceKind::Admin), 1, None);
     let hits = ask(&shelf, &query("tea")).hits;
     assert_eq!(hits[0].memory.source.kind, hindsight_core::SourceKind::Admin);
     assert!((hits[1].score / hits[0].score - 0.5).abs() < 1e-9);
@@ -152,15 +152,15 @@ fn r8_a_trusted_source_comes_before_an_equal_one_that_is_not() {
 fn r13_of_equal_score_a_rule_comes_first_then_the_newer_then_the_smaller_id() {
     let mut shelf = Shelf::default();
     let even = |draft: Draft| Draft { importance: Some(0.5), ..draft };
-    shelf.add(even(fact("same words")), 0.0, None);
-    shelf.add(even(fact("same words")), 0.0, None);
+    shelf.add(even(fact("same words")), 0, None);
+    shelf.add(even(fact("same words")), 0, None);
     let rule = RuleDraft {
         polarity: Some(Polarity::Do),
         advice: "x".to_owned(),
         rule_state: Some(RuleState::Active),
         ..RuleDraft::default()
     };
-    shelf.add(even(Draft { kind: Some(Kind::Rule), rule: Some(rule), ..fact("same words") }), 0.0, None);
+    shelf.add(even(Draft { kind: Some(Kind::Rule), rule: Some(rule), ..fact("same words") }), 0, None);
     let ids: Vec<u128> = ask(&shelf, &query("same")).hits.iter().map(|hit| hit.memory.id.as_u128()).collect();
     assert_eq!(ids, [3, 1, 2]);
 }
@@ -195,4 +195,15 @@ fn a_weight_of_zero_switches_a_channel_off() {
     let weights = Weights { vector: 0.0, ..Weights::default() };
     let recalled = ask(&pets(), &Recall { weights, vector: vector([0.0, 1.0]), ..query("cat") });
     assert_eq!(contents(&recalled), ["the cat sleeps"]);
+}
+
+#[test]
+fn r3_time_words_are_taken_out_of_what_is_searched_for() {
+    let left = |query: &str| {
+        let window = timewords::window(query, now(), &jiff::tz::TimeZone::UTC);
+        without_time_words(query, window.as_ref()).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(left("What failed Yesterday and on Friday?"), "What failed ?");
+    assert_eq!(left("上周的备份"), "的备份");
+    assert_eq!(left("the last mile"), "the last mile");
 }
