@@ -6,7 +6,8 @@ use hindsight_core::{Invalid, Violation};
 
 use crate::ConnectHint;
 
-/// A call that failed. Unless it is [`Error::Deadline`], [`Error::Unavailable`] or [`Error::Connect`], nothing was done.
+/// A call that failed. Whether it was carried out is not known after [`Error::Deadline`], [`Error::Unavailable`],
+/// [`Error::Connect`] and [`Error::Server`]; after any other, nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -153,6 +154,7 @@ impl Error {
     }
 
     /// An answer that this client can't read: the server is broken, or much newer.
+    #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
     pub(crate) fn unreadable(invalid: Invalid) -> Error {
         let message = format!("the server's answer can't be read: {invalid}");
         Error::Server { reason: "BAD_RESPONSE".to_owned(), message }

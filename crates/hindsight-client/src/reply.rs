@@ -152,7 +152,7 @@ impl Updated {
 }
 
 impl Forgotten {
-    pub(crate) fn from_wire(wire: v1::ForgetResponse) -> Result<Forgotten, Invalid> {
+    pub(crate) fn from_wire(wire: &v1::ForgetResponse) -> Result<Forgotten, Invalid> {
         let ids = wire.ids.iter().map(|id| hindsight_proto::call::memory_id(id));
         Ok(Forgotten {
             count: wire.count,
@@ -164,7 +164,7 @@ impl Forgotten {
 }
 
 impl Restored {
-    pub(crate) fn from_wire(wire: v1::RestoreResponse) -> Restored {
+    pub(crate) fn from_wire(wire: &v1::RestoreResponse) -> Restored {
         Restored { count: wire.count, replayed: wire.replayed, revision: Lsn(wire.revision) }
     }
 }

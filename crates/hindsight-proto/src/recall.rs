@@ -144,7 +144,7 @@ mod tests {
     fn a_weight_that_is_left_out_keeps_its_default() {
         let weights = v1::Weights { keyword: Some(0.9), ..Default::default() };
         let recall = from_wire(v1::RecallRequest { weights: Some(weights), ..Default::default() }).unwrap();
-        assert_eq!(recall.weights, Weights { vector: 0.5, keyword: 0.9, window: 0.1 });
+        assert_eq!(recall.weights, Weights { keyword: 0.9, ..Weights::default() });
     }
 
     #[test]

@@ -108,7 +108,11 @@ impl NamespaceHandle {
     /// [`Error::Conflict`] when another number matches, what else the server answers, or that it can't be reached.
     pub async fn forget_where(&self, filter: Filter, mode: ForgetMode) -> Result<Forgotten, Error> {
         let expected_count = if let ForgetMode::Expect(count) = mode { Some(count) } else { None };
-        self.forget(ForgetTarget::Matching { filter, expected_count }, mode == ForgetMode::DryRun).await
+        self.forget(
+            ForgetTarget::Matching { filter: Box::new(filter), expected_count },
+            mode == ForgetMode::DryRun,
+        )
+        .await
     }
 
     async fn forget(&self, target: ForgetTarget, validate_only: bool) -> Result<Forgotten, Error> {
@@ -119,7 +123,7 @@ impl NamespaceHandle {
             async move { service.forget(request).await }
         };
         let answer = self.transport.call(how, call.into_wire(), send).await?;
-        Forgotten::from_wire(answer).map_err(Error::unreadable)
+        Forgotten::from_wire(&answer).map_err(Error::unreadable)
     }
 
     /// Brings forgotten memories back.
@@ -135,6 +139,6 @@ impl NamespaceHandle {
             async move { service.restore(request).await }
         };
         let answer = self.transport.call(how, call.into_wire(), send).await?;
-        Ok(Restored::from_wire(answer))
+        Ok(Restored::from_wire(&answer))
     }
 }

@@ -32,7 +32,8 @@ async fn wrong_fields_are_named() {
 
 #[tokio::test]
 async fn kinds_and_reasons() {
-    let cases: [(Code, &str, fn(&Error) -> bool); 8] = [
+    type IsRight = fn(&Error) -> bool;
+    let cases: [(Code, &str, IsRight); 8] = [
         (Code::NotFound, "MEMORY_NOT_FOUND", |error| matches!(error, Error::NotFound { .. })),
         (Code::AlreadyExists, "REQUEST_ID_REUSED", |error| matches!(error, Error::AlreadyExists { .. })),
         (Code::Aborted, "COUNT_MISMATCH", |error| matches!(error, Error::Conflict { .. })),

@@ -127,10 +127,10 @@ async fn a_wait_beyond_the_deadline_is_left_to_the_caller() {
 #[tokio::test]
 async fn a_call_ends_with_its_deadline_and_the_server_knows_it() {
     let server = Mock::hanging().start().await;
-    let ops = server.client().await.namespace("ops").unwrap().with_timeout(Duration::from_millis(40));
+    let ops = server.client().await.namespace("ops").unwrap().with_timeout(Duration::from_secs(1));
     let error = ops.write(fact("x")).await.unwrap_err();
-    assert_eq!(error, Error::Deadline { timeout: Duration::from_millis(40) });
-    assert_eq!(error.to_string(), "no answer within 40 ms");
+    assert_eq!(error, Error::Deadline { timeout: Duration::from_secs(1) });
+    assert_eq!(error.to_string(), "no answer within 1000 ms");
     let seen = server.mock.seen();
     assert_eq!(seen.len(), 1);
     let (number, unit) = seen[0].timeout.split_at(seen[0].timeout.len() - 1);
@@ -141,5 +141,5 @@ async fn a_call_ends_with_its_deadline_and_the_server_knows_it() {
         "n" => number,
         other => panic!("unit {other}"),
     };
-    assert!((1..=40_000_000).contains(&nanos), "{nanos}");
+    assert!((1..=1_000_000_000).contains(&nanos), "{nanos}");
 }

@@ -13,7 +13,7 @@ pub enum ForgetTarget {
     /// All that match.
     Matching {
         /// The condition.
-        filter: Filter,
+        filter: Box<Filter>,
         /// The number that a dry run gave; another number is refused.
         expected_count: Option<u32>,
     },
@@ -57,7 +57,7 @@ impl ForgetCall {
         let (ids, filter, expected_count) = match self.target {
             ForgetTarget::Ids(ids) => (super::ids_to_wire(&ids), None, None),
             ForgetTarget::Matching { filter, expected_count } => {
-                (Vec::new(), Some(filter.into()), expected_count)
+                (Vec::new(), Some((*filter).into()), expected_count)
             }
         };
         v1::ForgetRequest {
@@ -80,7 +80,7 @@ fn target(
         (true, None) => Err(Invalid::one("ids", "is missing: name memories by ids or by a filter")),
         (false, Some(_)) => Err(Invalid::one("filter", "comes with ids: give one of them")),
         (true, condition) => {
-            Ok(ForgetTarget::Matching { filter: filter::optional(condition)?, expected_count })
+            Ok(ForgetTarget::Matching { filter: Box::new(filter::optional(condition)?), expected_count })
         }
         (false, None) if expected_count.is_some() => {
             Err(Invalid::one("expected_count", "belongs to a filter: leave it out with ids"))

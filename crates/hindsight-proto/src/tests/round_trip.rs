@@ -93,7 +93,7 @@ proptest! {
             namespace: namespace.clone(), filter: filter.clone(), page_size, page_token: "t".to_owned(), agent_id: None,
         };
         prop_assert_eq!(ListCall::from_wire(sent(&list.clone().into_wire())), Ok(list));
-        let target = ForgetTarget::Matching { filter, expected_count };
+        let target = ForgetTarget::Matching { filter: Box::new(filter), expected_count };
         let forget = ForgetCall { namespace, target, validate_only, request_id: None };
         prop_assert_eq!(ForgetCall::from_wire(sent(&forget.clone().into_wire())), Ok(forget));
     }

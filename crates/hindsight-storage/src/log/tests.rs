@@ -106,6 +106,14 @@ fn waiting_ends_when_the_batch_is_durable() {
     log.wait_synced(Lsn(0)).unwrap();
 }
 
+/// A server's task may move between threads while it waits.
+#[test]
+fn waiting_is_send() {
+    fn is_send<T: Send>(_: T) {}
+    let (log, ..) = open(&disk(1)).unwrap();
+    is_send(log.synced(Lsn(0)));
+}
+
 #[test]
 fn writers_that_wait_at_the_same_time_share_a_sync() {
     const WRITERS: u64 = 16;
@@ -221,6 +229,16 @@ fn past_the_limits_appending_waits_and_loses_nothing() {
             assert_eq!(open_with(&io, options.clone()).unwrap().2, vec![vec![1; 700]; 200]);
         }
     }
+}
+
+#[test]
+fn past_the_limits_and_without_a_committer_the_appender_commits() {
+    let io = disk(1);
+    let (log, ..) = open_with(&io, LogOptions { pending_frames_max: 4, ..small() }).unwrap();
+    (0..4).for_each(|_| assert_eq!(append(&log).unwrap().0, log.next_lsn().0 - 1));
+    assert_eq!(log.synced_lsn(), Lsn(0));
+    append(&log).unwrap();
+    assert_eq!(log.synced_lsn(), Lsn(4));
 }
 
 #[test]
