@@ -6,18 +6,12 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::{EnvFilter, fmt};
 
-use crate::config::{ConfigError, Log, LogFormat, Origin};
+use crate::config::{Log, LogFormat};
 
-/// Starts logging for the whole process. A second call changes nothing, so tests may start many servers.
-///
-/// # Errors
-/// When the level can't be read.
-pub fn start(log: &Log) -> Result<(), ConfigError> {
-    let filter = EnvFilter::try_new(&log.level).map_err(|error| ConfigError::BadValue {
-        origin: Origin::Default,
-        key: "log.level".to_owned(),
-        problem: format!("{:?}: {error}; expected one such as info, or info,hindsight_server=debug", log.level),
-    })?;
+/// Starts logging for the whole process. A second call changes nothing, so tests may start many servers. A level that
+/// can't be read is refused by [`Config::load`](crate::Config::load); here it counts as `info`.
+pub fn start(log: &Log) {
+    let filter = EnvFilter::try_new(&log.level).unwrap_or_else(|_| EnvFilter::new("info"));
     let terminal = std::io::stderr().is_terminal();
     let json = match log.format {
         LogFormat::Auto => !terminal,
@@ -28,5 +22,4 @@ pub fn start(log: &Log) -> Result<(), ConfigError> {
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
     // Fails only when the process logs already.
     let _ = if json { builder.json().flatten_event(true).try_init() } else { builder.try_init() };
-    Ok(())
 }

@@ -26,6 +26,9 @@ use crate::{
     signals::Signals,
 };
 
+/// How long a stop waits for the last call to leave the engine, in milliseconds.
+const RELEASE_MS_MAX: u32 = 1_000;
+
 /// Connections that wait in the system's queue to be accepted.
 const BACKLOG: u32 = 1024;
 
@@ -140,10 +143,19 @@ impl Running {
     /// acknowledged is there at the next start.
     pub async fn abort(mut self) {
         self.tasks.shutdown().await;
-        // A call that is inside the engine keeps the directory for the moment that it takes.
-        while Arc::strong_count(&self.engine) > 1 {
+        self.directory_is_free().await;
+    }
+
+    /// Waits until nothing but `self` holds the engine, and with it the lock of the directory: a call that is inside
+    /// holds it for the moment that it takes.
+    async fn directory_is_free(&self) {
+        for _ in 0..RELEASE_MS_MAX {
+            if Arc::strong_count(&self.engine) == 1 {
+                return;
+            }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+        tracing::warn!("a call is still inside the engine and keeps the data directory");
     }
 
     async fn stop(mut self, now: impl Future<Output = ()>) -> Result<(), ServeError> {
@@ -161,6 +173,7 @@ impl Running {
         let engine = Arc::clone(&self.engine);
         // The last sync blocks its thread. A panic there means that the log was not closed.
         let closed = tokio::task::spawn_blocking(move || engine.close()).await;
+        self.directory_is_free().await;
         match closed {
             Ok(Ok(())) => {
                 tracing::info!("stopped");

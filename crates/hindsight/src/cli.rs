@@ -7,9 +7,26 @@ use hindsight_core::{Namespace, time::Span};
 use crate::commands;
 use crate::output::Format;
 
+const EXAMPLES: &str = "\
+Examples:
+  hindsight demo
+  hindsight serve --data ./data
+  hindsight -n ops write \"Deploys go through Argo CD, never kubectl apply\" --tag deploy
+  hindsight -n ops recall \"how do we deploy\" --explain
+  hindsight -n ops recall \"上周部署失败的原因\" --status failure --last 7d
+  hindsight -n ops export --out ops.jsonl";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0 done   1 failed   2 wrong usage, or a field that is wrong   3 not found
+  4 conflict, or a condition that does not hold   5 not allowed
+  6 the server does not answer in time, or at all   7 an import that refused lines
+  serve: 65 damaged data   73 a directory that can't be written   78 refused";
+
 /// A memory database for agents: write what happened, recall what matters now, and see why.
 #[derive(Debug, Parser)]
 #[command(name = "hindsight", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,
@@ -28,8 +45,8 @@ pub(crate) struct Globals {
     /// The namespace to work in
     #[arg(short, long, global = true, env = "HINDSIGHT_NAMESPACE", value_name = "NAME")]
     pub(crate) namespace: Option<Namespace>,
-    /// How to print: a table on a terminal, else JSON
-    #[arg(short, long, global = true, value_enum, value_name = "FORMAT")]
+    /// How to print: table, json, jsonl [default: table on a terminal, else JSON]
+    #[arg(short, long, global = true, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output: Option<Format>,
     /// How long one call may take
     #[arg(long, global = true, value_name = "SPAN", default_value = "10s")]

@@ -7,6 +7,7 @@ use hindsight_core::{Namespace, time::Span};
 
 use crate::cli::Globals;
 use crate::failure::Failure;
+use crate::output::tell;
 
 /// A client, and the namespace that the command line names.
 pub(crate) struct Connection {
@@ -46,8 +47,18 @@ impl Connection {
         Ok(self.client.namespace(namespace.as_str())?)
     }
 
-    /// Whether nothing is in the namespace that could be recalled.
-    pub(crate) async fn holds_nothing(&self) -> Result<bool, Failure> {
+    /// Says whether an answer is empty because the namespace is, or because of the filter.
+    pub(crate) async fn say_why_nothing(&self) -> Result<(), Failure> {
+        let namespace = self.namespace()?;
+        if self.holds_nothing().await? {
+            tell(&format!("namespace {namespace} holds nothing: `hindsight namespaces` names those that do"));
+        } else {
+            tell(&format!("the filter allows no memory of namespace {namespace}"));
+        }
+        Ok(())
+    }
+
+    async fn holds_nothing(&self) -> Result<bool, Failure> {
         match self.memories()?.stats().await {
             Ok(stats) => Ok(stats.by_kind.iter().all(|(_, count)| *count == 0)),
             Err(Error::NotFound { .. }) => Ok(true),

@@ -62,9 +62,8 @@ pub(crate) fn take_vectors(object: &mut Map<String, Value>) -> Result<Option<Raw
         Some(_) => return Err(Invalid::one("embedding_model", "is no text: expected the model's name")),
         None => String::new(),
     };
-    let vectors: Vec<RawVector> = serde_path_to_error::deserialize(vectors).map_err(|error| {
-        Invalid::one(format!("vectors{}", error.path()), error.into_inner().to_string())
-    })?;
+    let vectors: Vec<RawVector> = serde_path_to_error::deserialize(vectors)
+        .map_err(|error| Invalid::one(format!("vectors{}", error.path()), error.into_inner().to_string()))?;
     Ok(Some(RawVectors { model, vectors }))
 }
 
@@ -82,7 +81,10 @@ mod tests {
     fn an_error_names_the_field_by_its_path() {
         assert!(refused(r#"{"content":"a","colour":"red"}"#).starts_with("colour: unknown field `colour`"));
         assert!(refused(r#"{"content":"a","kind":"diary"}"#).starts_with("kind: unknown variant `diary`"));
-        assert!(refused(r#"{"episode":{"actions":[{"tool":"a"},{"tool":7}]}}"#).starts_with("episode.actions[1].tool:"));
+        assert!(
+            refused(r#"{"episode":{"actions":[{"tool":"a"},{"tool":7}]}}"#)
+                .starts_with("episode.actions[1].tool:")
+        );
         assert!(refused(r#"{"episode":{"why":1}}"#).starts_with("episode.why: unknown field `why`"));
         assert!(refused("[1]").starts_with("json: is no object"));
         assert!(refused(r#"{"content":"a"#).starts_with("json: can't be read"));
@@ -90,7 +92,8 @@ mod tests {
 
     #[test]
     fn vectors_are_taken_with_their_model() {
-        let mut json = object(br#"{"content":"a","vectors":[{"values":[1,0]}],"embedding_model":"m"}"#).unwrap();
+        let mut json =
+            object(br#"{"content":"a","vectors":[{"values":[1,0]}],"embedding_model":"m"}"#).unwrap();
         let vectors = take_vectors(&mut json).unwrap().unwrap();
         assert_eq!((vectors.model.as_str(), vectors.vectors[0].values.as_slice()), ("m", &[1.0, 0.0][..]));
         assert_eq!(json.len(), 1);

@@ -8,6 +8,7 @@ use hindsight_client::Error;
 use hindsight_core::{Invalid, Violation};
 use hindsight_server::{ConfigError, ServeError};
 
+use crate::output::tell;
 use crate::screen::{counted, safe};
 
 /// Why a command did not do what it was told to.
@@ -71,13 +72,18 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Failure::ReaderGone => 0,
-            Failure::NoNamespace | Failure::ForgetWhat | Failure::Unconfirmed { .. } | Failure::Invalid(_) => 2,
+            Failure::NoNamespace
+            | Failure::ForgetWhat
+            | Failure::Unconfirmed { .. }
+            | Failure::Invalid(_) => 2,
             Failure::Call(error) => match error {
                 Error::Invalid { .. } => 2,
                 Error::NotFound { .. } => 3,
                 Error::VersionMismatch { .. } | Error::AlreadyExists { .. } | Error::Conflict { .. } => 4,
                 Error::PermissionDenied { .. } => 5,
                 Error::Connect { .. } | Error::Unavailable { .. } | Error::Deadline { .. } => 6,
+                // What passes by itself is a server that is too busy now; the rest is a limit that stays.
+                Error::Exhausted { retry_after: Some(_), .. } => 6,
                 _ => 1,
             },
             Failure::LinesRefused { .. } => 7,
@@ -109,7 +115,7 @@ impl Failure {
         if let Some(hint) = self.hint() {
             text.push_str(&format!("\nhint: {hint}"));
         }
-        eprintln!("{text}");
+        tell(&text);
     }
 
     fn hint(&self) -> Option<&'static str> {

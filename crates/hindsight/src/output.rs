@@ -1,4 +1,5 @@
-//! Standard output: data, and nothing but data. A reader that closes it early (`| head`) is no error.
+//! Standard output: data, and nothing but data. A reader that closes it early (`| head`) is no error. All that is said
+//! beside the data goes to standard error through [`tell`].
 
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
@@ -119,6 +120,17 @@ impl Drop for Out {
         // Whatever could not be written was reported by the last explicit flush.
         let _ = self.writer.flush();
     }
+}
+
+/// Says something on standard error. Nothing can be done when nobody listens, and it is no reason to stop.
+pub(crate) fn tell(text: &str) {
+    tell_part(&format!("{text}\n"));
+}
+
+/// As [`tell`], without ending the line.
+pub(crate) fn tell_part(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
 fn closed(error: io::Error) -> Failure {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output::tell;
 use crate::screen::grouped;
 
 /// How often it is drawn at most, in times a second.
@@ -27,7 +28,11 @@ impl Progress {
 
     /// A bar over a number of things.
     pub(crate) fn items(total: Option<u64>) -> Progress {
-        Progress::new(total, "{wide_bar} {pos}/{len} {per_sec} eta {eta} {msg}", "{spinner} {pos} {elapsed} {msg}")
+        Progress::new(
+            total,
+            "{wide_bar} {pos}/{len} {per_sec} eta {eta} {msg}",
+            "{spinner} {pos} {elapsed} {msg}",
+        )
     }
 
     fn new(total: Option<u64>, known: &str, unknown: &str) -> Progress {
@@ -62,7 +67,7 @@ impl Progress {
 
     /// Prints a line above the bar.
     pub(crate) fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.bar.suspend(|| tell(line));
     }
 
     /// Takes the bar away.

@@ -2,6 +2,7 @@
 
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Row, Table, presets::NOTHING};
 use hindsight_core::Status;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Columns when there is no terminal to ask.
 const WIDTH_DEFAULT: u16 = 100;
@@ -77,8 +78,11 @@ pub(crate) fn one_line(cells: Vec<Cell>) -> Row {
     row
 }
 
-/// The text of a table, without the blanks at the ends of its lines.
-pub(crate) fn text_of(table: &Table) -> String {
+/// The text of a table: two blanks between columns, none at the ends of its lines.
+pub(crate) fn text_of(table: &mut Table) -> String {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
     table.trim_fmt()
 }
 
@@ -115,6 +119,56 @@ pub(crate) fn safe(text: &str) -> String {
 
 fn is_unsafe(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text in lines of at most `width` columns, broken between words where there are any. What does not fit into `most`
+/// lines ends with an ellipsis.
+pub(crate) fn wrapped(text: &str, width: usize, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for piece in pieces(text) {
+        let columns = piece.width();
+        if used > 0 && used + piece.trim_end().width() > width {
+            if lines.len() == most {
+                cut_with_ellipsis(lines.last_mut(), width);
+                break;
+            }
+            lines.push(String::new());
+            used = 0;
+        }
+        used += columns;
+        if let Some(line) = lines.last_mut() {
+            line.push_str(piece);
+        }
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Words with the blanks after them; a wide character is a piece of its own, since Chinese breaks anywhere.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        let after_word = |before: char| before == ' ' || before.width() == Some(2) || c.width() == Some(2);
+        let breaks = c != ' ' && before.is_some_and(after_word);
+        if breaks {
+            pieces.extend(text.get(start..at));
+            start = at;
+        }
+        before = Some(c);
+    }
+    pieces.extend(text.get(start..).filter(|rest| !rest.is_empty()));
+    pieces
+}
+
+fn cut_with_ellipsis(line: Option<&mut String>, width: usize) {
+    let Some(line) = line else { return };
+    line.truncate(line.trim_end().len());
+    while line.width() + 1 > width {
+        line.pop();
+    }
+    line.push('…');
 }
 
 /// An age for people: `4 min`, `3.5 h`, `12 d`, or `in 2 d`.
@@ -164,10 +218,20 @@ mod tests {
         let mut table = paint.table(60, &["text", "id"]);
         let text = "我对花生过敏，所以每次点餐都要先问一遍有没有花生酱，这一点请一直记住不要忘记";
         table.add_row(one_line(vec![Cell::new(text), Cell::new("mem_1")]));
-        let line = text_of(&table).lines().nth(1).unwrap().to_owned();
+        let line = text_of(&mut table).lines().nth(1).unwrap().to_owned();
         assert!(line.ends_with("mem_1") && line.contains('…'), "{line:?}");
         let columns: usize = line.chars().map(|c| if c.is_ascii() || c == '…' { 1 } else { 2 }).sum();
         assert!((50..=60).contains(&columns), "{columns} columns: {line:?}");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_anywhere_in_chinese() {
+        assert_eq!(wrapped("one two three", 8, 9), ["one two", "three"]);
+        assert_eq!(wrapped("我对花生过敏", 6, 9), ["我对花", "生过敏"]);
+        assert_eq!(wrapped("重启 gateway 之后好了", 10, 9), ["重启", "gateway 之", "后好了"]);
+        assert_eq!(wrapped("one two three four", 8, 2), ["one two", "three…"]);
+        assert_eq!(wrapped("", 8, 2), [""]);
+        assert_eq!(wrapped("unbreakable", 4, 2), ["unbreakable"]);
     }
 
     #[test]

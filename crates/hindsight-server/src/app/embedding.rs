@@ -58,8 +58,12 @@ impl Worker {
         if !self.fits(namespace) {
             return Ok(Vec::new());
         }
-        let bare: Vec<usize> =
-            items.iter().enumerate().filter(|(_, item)| item.vectors.is_none()).map(|(index, _)| index).collect();
+        let bare: Vec<usize> = items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| item.vectors.is_none())
+            .map(|(index, _)| index)
+            .collect();
         let texts: Vec<Texts<'_>> = bare
             .iter()
             .filter_map(|index| items.get(*index))

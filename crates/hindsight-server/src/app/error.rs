@@ -15,7 +15,9 @@ pub(crate) enum AppError {
     #[error(transparent)]
     QueryVector(EngineError),
     /// A recall by vector, of a namespace whose model this server does not have.
-    #[error("namespace {namespace} holds vectors of {expected:?}, and this server embeds with {ours:?}: send a vector made by {expected:?}, or use mode keyword")]
+    #[error(
+        "namespace {namespace} holds vectors of {expected:?}, and this server embeds with {ours:?}: send a vector made by {expected:?}, or use mode keyword"
+    )]
     ForeignModel {
         /// The namespace.
         namespace: Namespace,

@@ -7,7 +7,11 @@ use super::{App, AppError, Worker, read};
 
 impl App {
     /// The few memories that matter now. Hits that would make the answer too large count as omitted.
-    pub(crate) async fn recall(&self, namespace: Namespace, mut recall: Recall) -> Result<Recalled, AppError> {
+    pub(crate) async fn recall(
+        &self,
+        namespace: Namespace,
+        mut recall: Recall,
+    ) -> Result<Recalled, AppError> {
         let mut recalled = self
             .run(move |worker| {
                 worker.embed_query(&namespace, &mut recall)?;
@@ -24,7 +28,9 @@ impl App {
 
 fn of_query(error: EngineError) -> AppError {
     match error {
-        EngineError::ModelMismatch { .. } | EngineError::DimensionMismatch { .. } => AppError::QueryVector(error),
+        EngineError::ModelMismatch { .. } | EngineError::DimensionMismatch { .. } => {
+            AppError::QueryVector(error)
+        }
         error => AppError::Engine(error),
     }
 }

@@ -71,7 +71,8 @@ impl Refusal {
 
     /// The time for the call is over.
     pub(crate) fn deadline(limit: Duration) -> Refusal {
-        let message = format!("not answered within {} ms: narrow the request or allow more time", limit.as_millis());
+        let message =
+            format!("not answered within {} ms: narrow the request or allow more time", limit.as_millis());
         Refusal::new(Code::Deadline, "DEADLINE", message)
     }
 

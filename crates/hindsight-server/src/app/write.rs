@@ -2,8 +2,8 @@
 
 use hindsight_core::{Invalid, Namespace, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, RestoreRequest, Unsynced, UpdateRequest,
-    WriteItem, WriteOptions, Written,
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, RestoreRequest, Unsynced,
+    UpdateRequest, WriteItem, WriteOptions, Written,
 };
 
 use super::embedding::Texts;
@@ -44,7 +44,11 @@ impl App {
     }
 
     /// Stores many memories with one sync.
-    pub(crate) async fn write_batch(&self, namespace: Namespace, batch: Batch) -> Result<BatchWritten, AppError> {
+    pub(crate) async fn write_batch(
+        &self,
+        namespace: Namespace,
+        batch: Batch,
+    ) -> Result<BatchWritten, AppError> {
         let Batch { items, all_or_nothing, request_id } = batch;
         let count = items.len();
         if count > BATCH_ITEMS_MAX {
@@ -60,7 +64,8 @@ impl App {
             }
         }
         if all_or_nothing && !bad.is_empty() {
-            let under = |(index, invalid): (usize, Invalid)| invalid.under(&format!("items[{index}].")).violations;
+            let under =
+                |(index, invalid): (usize, Invalid)| invalid.under(&format!("items[{index}].")).violations;
             return Err(Invalid { violations: bad.into_iter().flat_map(under).collect() }.into());
         }
         let mut written = if good.is_empty() && !bad.is_empty() {
@@ -79,17 +84,29 @@ impl App {
     }
 
     /// Changes fields of a memory; a text that changes is embedded anew.
-    pub(crate) async fn update(&self, namespace: Namespace, request: UpdateRequest) -> Result<Written, AppError> {
+    pub(crate) async fn update(
+        &self,
+        namespace: Namespace,
+        request: UpdateRequest,
+    ) -> Result<Written, AppError> {
         self.on_worker(move |worker| worker.update(&namespace, request)).await
     }
 
     /// Takes memories out of recall.
-    pub(crate) async fn forget(&self, namespace: Namespace, request: ForgetRequest) -> Result<Affected, AppError> {
+    pub(crate) async fn forget(
+        &self,
+        namespace: Namespace,
+        request: ForgetRequest,
+    ) -> Result<Affected, AppError> {
         self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await
     }
 
     /// Brings forgotten memories back.
-    pub(crate) async fn restore(&self, namespace: Namespace, request: RestoreRequest) -> Result<Affected, AppError> {
+    pub(crate) async fn restore(
+        &self,
+        namespace: Namespace,
+        request: RestoreRequest,
+    ) -> Result<Affected, AppError> {
         self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await
     }
 }

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use tracing_subscriber::EnvFilter;
+
 use super::layers::Origins;
 use super::{Config, ConfigError, Origin};
 
@@ -20,11 +22,16 @@ pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigErro
             return Err(ConfigError::OutOfRange { origin: origin(key), key, value, least, most });
         }
     }
-    Ok(())
+    let level = &config.log.level;
+    EnvFilter::try_new(level).map(|_| ()).map_err(|error| ConfigError::BadValue {
+        origin: origin("log.level"),
+        key: "log.level".to_owned(),
+        problem: format!("{level:?}: {error}; expected one such as info, or info,hindsight_server=debug"),
+    })
 }
 
 /// Whether only programs of this machine can reach the address, also when it is written as IPv6.
-pub(crate) fn is_loopback(address: SocketAddr) -> bool {
+fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 

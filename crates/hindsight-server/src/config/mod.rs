@@ -83,7 +83,8 @@ pub struct Timeouts {
     pub request_ms: u64,
     /// `queue_ms`: longest wait for a place among the calls of a connection. Default 1000.
     pub queue_ms: u64,
-    /// `first_frame_ms`: how soon a new connection must say something. Default 10000.
+    /// `first_frame_ms`: how soon a new connection must say something, and how long one of the HTTP port may be
+    /// silent between two requests. Default 10000.
     pub first_frame_ms: u64,
     /// `keepalive_ms`: how often an idle gRPC connection is asked whether it lives. Default 20000.
     pub keepalive_ms: u64,

@@ -27,7 +27,10 @@ fn a_flag_wins_over_the_environment_over_the_file() {
     let config = load(file, &environment, &flags).unwrap();
     assert_eq!(config.data, Path::new("/a"));
     assert_eq!(config.listen.to_string(), "127.0.0.1:3");
-    assert_eq!((config.log.level.as_str(), config.timeouts.drain_ms, config.limits.connections), ("debug", 77, 5));
+    assert_eq!(
+        (config.log.level.as_str(), config.timeouts.drain_ms, config.limits.connections),
+        ("debug", 77, 5)
+    );
 }
 
 #[test]
@@ -37,10 +40,7 @@ fn an_unknown_key_is_named_with_its_line_and_its_neighbour() {
         message(text, &[]),
         "h.toml:4: there is no key \"limits.connexions\": did you mean \"limits.connections\"?"
     );
-    assert_eq!(
-        message("dta = 'x'", &[]),
-        "h.toml:1: there is no key \"dta\": did you mean \"data\"?"
-    );
+    assert_eq!(message("dta = 'x'", &[]), "h.toml:1: there is no key \"dta\": did you mean \"data\"?");
     assert_eq!(
         message("", &[("HINDSIGHT__LOG__LEVLE", "info")]),
         "HINDSIGHT__LOG__LEVLE: there is no key \"log.levle\": did you mean \"log.level\"?"
@@ -54,6 +54,11 @@ fn a_wrong_value_is_named_with_its_place() {
     assert!(error.starts_with("h.toml:2: limits.connections: ") && error.contains("usize"), "{error}");
     let error = message("[log]\nformat = 'xml'", &[]);
     assert!(error.starts_with("h.toml:2: log.format: ") && error.contains("auto"), "{error}");
+    let error = message("[log]\nlevel = 'a=b=c'", &[]);
+    assert!(
+        error.starts_with("h.toml:2: log.level: ") && error.contains("expected one such as info"),
+        "{error}"
+    );
     let error = message("limits = 5", &[]);
     assert!(error.starts_with("h.toml:1: limits: "), "{error}");
     assert_eq!(

@@ -16,12 +16,8 @@ use crate::{app::App, net::Phase};
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// The names a client may ask for: everything, and each service.
-const NAMES: [&str; 4] = [
-    "",
-    MemoryServiceServer::<()>::NAME,
-    NamespaceServiceServer::<()>::NAME,
-    AdminServiceServer::<()>::NAME,
-];
+const NAMES: [&str; 4] =
+    ["", MemoryServiceServer::<()>::NAME, NamespaceServiceServer::<()>::NAME, AdminServiceServer::<()>::NAME];
 
 /// Says that everything serves, or that nothing does.
 pub(crate) async fn report(reporter: &HealthReporter, serving: bool) {

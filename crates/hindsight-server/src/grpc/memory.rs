@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hindsight_engine::{
-    Affected, EngineError, ForgetRequest, ForgetTarget, ListRequest, RestoreRequest, UpdateRequest, WriteItem,
-    WriteOptions,
+    Affected, EngineError, ForgetRequest, ForgetTarget, ListRequest, RestoreRequest, UpdateRequest,
+    WriteItem, WriteOptions,
 };
 use hindsight_proto::call;
 use hindsight_proto::v1::{self, memory_service_server::MemoryService};
@@ -52,7 +52,10 @@ impl MemoryService for Memories {
         }))
     }
 
-    async fn record(&self, request: Request<v1::RecordRequest>) -> Result<Response<v1::RecordResponse>, Status> {
+    async fn record(
+        &self,
+        request: Request<v1::RecordRequest>,
+    ) -> Result<Response<v1::RecordResponse>, Status> {
         let call = call::RecordCall::from_wire(request.into_inner()).map_err(refuse)?;
         let draft = call.record.into_draft().map_err(refuse)?;
         let item = WriteItem { draft, vectors: call.vectors };
@@ -91,13 +94,19 @@ impl MemoryService for Memories {
         }))
     }
 
-    async fn recall(&self, request: Request<v1::RecallRequest>) -> Result<Response<v1::RecallResponse>, Status> {
+    async fn recall(
+        &self,
+        request: Request<v1::RecallRequest>,
+    ) -> Result<Response<v1::RecallResponse>, Status> {
         let call = call::RecallCall::from_wire(request.into_inner()).map_err(refuse)?;
         let recalled = self.0.recall(call.namespace, call.recall).await.map_err(refuse)?;
         Ok(Response::new(recalled.into()))
     }
 
-    async fn update(&self, request: Request<v1::UpdateRequest>) -> Result<Response<v1::UpdateResponse>, Status> {
+    async fn update(
+        &self,
+        request: Request<v1::UpdateRequest>,
+    ) -> Result<Response<v1::UpdateResponse>, Status> {
         let call = call::UpdateCall::from_wire(request.into_inner()).map_err(refuse)?;
         let update = UpdateRequest {
             id: call.id,
@@ -114,13 +123,16 @@ impl MemoryService for Memories {
         }))
     }
 
-    async fn forget(&self, request: Request<v1::ForgetRequest>) -> Result<Response<v1::ForgetResponse>, Status> {
+    async fn forget(
+        &self,
+        request: Request<v1::ForgetRequest>,
+    ) -> Result<Response<v1::ForgetResponse>, Status> {
         let call = call::ForgetCall::from_wire(request.into_inner()).map_err(refuse)?;
         let forget = ForgetRequest {
             target: match call.target {
                 call::ForgetTarget::Ids(ids) => ForgetTarget::Ids(ids),
                 call::ForgetTarget::Matching { filter, expected_count } => {
-                    ForgetTarget::Matching { filter, expected_count }
+                    ForgetTarget::Matching { filter: *filter, expected_count }
                 }
             },
             validate_only: call.validate_only,
@@ -132,7 +144,10 @@ impl MemoryService for Memories {
         Ok(Response::new(v1::ForgetResponse { count, ids, replayed, revision: revision.0 }))
     }
 
-    async fn restore(&self, request: Request<v1::RestoreRequest>) -> Result<Response<v1::RestoreResponse>, Status> {
+    async fn restore(
+        &self,
+        request: Request<v1::RestoreRequest>,
+    ) -> Result<Response<v1::RestoreResponse>, Status> {
         let call = call::RestoreCall::from_wire(request.into_inner()).map_err(refuse)?;
         let restore = RestoreRequest { ids: call.ids, request_id: call.request_id };
         let Affected { count, replayed, revision, .. } =

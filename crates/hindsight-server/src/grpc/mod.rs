@@ -1,13 +1,13 @@
 //! gRPC: the services of `hindsight.v1`, health and reflection.
 //!
 //! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `namespace`, `admin`, `status`
-//! (what a caller is told when a call fails), `size` (messages that are too large), `health`.
+//! (what a caller is told when a call fails), `message` (what never reaches a method), `health`.
 
 mod admin;
 pub(crate) mod health;
 mod memory;
+mod message;
 mod namespace;
-mod size;
 pub(crate) mod status;
 
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use hindsight_proto::{
     },
 };
 use tonic::service::Routes;
-use tonic_health::server::{HealthReporter, HealthService};
 use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
 use tonic_reflection::server::{Builder, Error as ReflectionError};
 
 use crate::{
@@ -65,6 +65,6 @@ pub(crate) fn router(
         .add_service(describe().build_v1alpha()?);
     Ok(routes
         .into_axum_router()
-        .layer(from_fn_with_state(read_max, size::check))
+        .layer(from_fn_with_state(read_max, message::check))
         .layer(from_fn_with_state(call_guard, guard)))
 }

@@ -23,7 +23,8 @@ impl NamespaceService for Namespaces {
         let limit = page::size(page_size.into()).map_err(refuse)?;
         let after = page::after_name(page_token).map_err(refuse)?;
         let (named, more) = self.0.namespaces(after, limit).await.map_err(refuse)?;
-        let next_page_token = named.last().filter(|_| more).map(|last| last.name.to_string()).unwrap_or_default();
+        let next_page_token =
+            named.last().filter(|_| more).map(|last| last.name.to_string()).unwrap_or_default();
         let namespaces = named
             .into_iter()
             .map(|summary| v1::NamespaceSummary {

@@ -83,7 +83,14 @@ mod tests {
 
     #[test]
     fn other_names_and_origins_are_refused() {
-        for host in ["evil.example", "evil.example:7421", "127.0.0.1.evil.example", "0.0.0.0", "localhost@evil.example", "a b"] {
+        for host in [
+            "evil.example",
+            "evil.example:7421",
+            "127.0.0.1.evil.example",
+            "0.0.0.0",
+            "localhost@evil.example",
+            "a b",
+        ] {
             assert_eq!(reason(Some(host), None), Some("HOST_DENIED"), "{host}");
         }
         for origin in ["null", "https://evil.example", "http://localhost.evil.example", "localhost"] {

@@ -108,10 +108,11 @@ fn of_query(uri: &Uri) -> Result<Map<String, Value>, Invalid> {
     let mut map = Map::new();
     for (name, text) in pairs {
         let value = match name.as_str() {
-            "filter" | "filters" => json::parse(text.as_bytes()).map_err(|invalid| invalid.under(&format!("{name}: ")))?,
-            "page_size" | "expected_count" | "min_importance" | "min_confidence" | "validate_only" | "transient" => {
-                json::parse(text.as_bytes()).unwrap_or(Value::String(text))
+            "filter" | "filters" => {
+                json::parse(text.as_bytes()).map_err(|invalid| invalid.under(&format!("{name}: ")))?
             }
+            "page_size" | "expected_count" | "min_importance" | "min_confidence" | "validate_only"
+            | "transient" => json::parse(text.as_bytes()).unwrap_or(Value::String(text)),
             _ => Value::String(text),
         };
         match map.get_mut(&name) {

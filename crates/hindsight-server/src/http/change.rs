@@ -43,11 +43,7 @@ pub(super) async fn update(State(http): State<Http>, request: Request) -> Reply 
     let patch: Patch = call.fields.rest()?;
     let update = UpdateRequest { id, patch, version, vectors, request_id };
     let written = http.app.update(namespace, update).await?;
-    answer(&UpdateReply {
-        memory: written.memory,
-        revision: written.revision.0,
-        replayed: written.replayed,
-    })
+    answer(&UpdateReply { memory: written.memory, revision: written.revision.0, replayed: written.replayed })
 }
 
 /// Takes memories out of recall: those named, or those that match.
@@ -61,7 +57,9 @@ pub(super) async fn forget(State(http): State<Http>, request: Request) -> Reply 
     let request_id = call.request_id()?;
     call.fields.finish()?;
     let target = match (ids, filter) {
-        (None, None) => return Err(Invalid::one("ids", "is missing: name memories by ids or by a filter").into()),
+        (None, None) => {
+            return Err(Invalid::one("ids", "is missing: name memories by ids or by a filter").into());
+        }
         (Some(_), Some(_)) => return Err(Invalid::one("filter", "comes with ids: give one of them").into()),
         (Some(_), None) if expected_count.is_some() => {
             return Err(Invalid::one("expected_count", "belongs to a filter: leave it out with ids").into());

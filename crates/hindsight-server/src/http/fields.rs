@@ -84,8 +84,11 @@ impl Fields {
     pub(super) fn namespace(&mut self, header: Option<&str>) -> Result<Namespace, Invalid> {
         let text = self.take::<String>("namespace")?;
         let text = text.as_deref().or(header);
-        let text = text.ok_or_else(|| Invalid::one("namespace", "is missing: name the tenant, such as \"ops\""))?;
-        text.parse().map_err(|bad: hindsight_core::namespace::BadNamespace| Invalid::one("namespace", bad.to_string()))
+        let text =
+            text.ok_or_else(|| Invalid::one("namespace", "is missing: name the tenant, such as \"ops\""))?;
+        text.parse().map_err(|bad: hindsight_core::namespace::BadNamespace| {
+            Invalid::one("namespace", bad.to_string())
+        })
     }
 
     /// Vectors with their model: both or none.
@@ -173,7 +176,8 @@ mod tests {
 
     #[test]
     fn vectors_and_their_model_come_together() {
-        let both = fields(r#"{"vectors":[{"values":[1,2.5]}],"embedding_model":"m"}"#).vectors().unwrap().unwrap();
+        let both =
+            fields(r#"{"vectors":[{"values":[1,2.5]}],"embedding_model":"m"}"#).vectors().unwrap().unwrap();
         assert_eq!(both.vectors[0].values, [1.0, 2.5]);
         let field = |text: &str| fields(text).vectors().unwrap_err().violations[0].field.clone();
         assert_eq!(field(r#"{"vectors":[{"values":[1]}]}"#), "embedding_model");

@@ -68,8 +68,10 @@ pub(super) async fn namespaces(State(http): State<Http>, request: Request) -> Re
     call.fields.finish()?;
     let (named, more) = http.app.namespaces(after, limit).await?;
     let next_page_token = named.last().filter(|_| more).map(|last| last.name.to_string());
-    let namespaces =
-        named.into_iter().map(|summary| NamespaceReply { name: summary.name, memories: summary.memories }).collect();
+    let namespaces = named
+        .into_iter()
+        .map(|summary| NamespaceReply { name: summary.name, memories: summary.memories })
+        .collect();
     answer(&NamespacesReply { namespaces, next_page_token })
 }
 
@@ -117,7 +119,11 @@ pub(super) async fn live() -> Reply {
 /// Whether calls are served.
 pub(super) async fn ready(State(http): State<Http>) -> Reply {
     if *http.phase.borrow() >= Phase::Draining {
-        return Err(Refusal::new(Code::Unavailable, "DRAINING", "the server is stopping: try again in a moment"));
+        return Err(Refusal::new(
+            Code::Unavailable,
+            "DRAINING",
+            "the server is stopping: try again in a moment",
+        ));
     }
     match http.app.health() {
         Ok(()) => answer(&health_reply()),

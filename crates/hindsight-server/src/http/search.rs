@@ -86,13 +86,17 @@ fn decay_of(fields: &mut Fields) -> Result<Option<Decay>, Invalid> {
             Some(span.as_days())
         }
         Some(_) => {
-            return Err(Invalid::one("half_life", "is no length of time: expected one such as \"7d\", or days"));
+            return Err(Invalid::one(
+                "half_life",
+                "is no length of time: expected one such as \"7d\", or days",
+            ));
         }
     };
     match (half_life, factor) {
-        (Some(_), Some(_)) => {
-            Err(Invalid::one("time_decay_factor", "comes with half_life: they say the same, give one of them"))
-        }
+        (Some(_), Some(_)) => Err(Invalid::one(
+            "time_decay_factor",
+            "comes with half_life: they say the same, give one of them",
+        )),
         (Some(days), None) => Ok(Some(Decay::HalfLifeDays(days))),
         (None, Some(factor)) => Ok(Some(Decay::FactorPerDay(factor))),
         (None, None) => Ok(None),

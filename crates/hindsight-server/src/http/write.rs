@@ -1,9 +1,9 @@
 //! `/memory/write`, `/memory/record`, `/memory/batch`.
 
 use axum::extract::{Request, State};
-use hindsight_core::{Invalid, MemoryId, Violation};
 use hindsight_core::draft::RecordDraft;
 use hindsight_core::{Draft, Memory};
+use hindsight_core::{Invalid, MemoryId, Violation};
 use hindsight_engine::{EngineError, WriteItem, Written};
 use serde::Serialize;
 use serde_json::Value;
@@ -79,8 +79,10 @@ pub(super) async fn batch(State(http): State<Http>, request: Request) -> Reply {
     let namespace = call.namespace()?;
     let request_id = call.request_id()?;
     let all_or_nothing = call.fields.take("all_or_nothing")?.unwrap_or(false);
-    let items: Vec<Value> =
-        call.fields.take("items")?.ok_or_else(|| Invalid::one("items", "is missing: expected a list of memories"))?;
+    let items: Vec<Value> = call
+        .fields
+        .take("items")?
+        .ok_or_else(|| Invalid::one("items", "is missing: expected a list of memories"))?;
     call.fields.finish()?;
     let items = items.into_iter().map(|value| item(Fields::of_value(value, "")?)).collect();
     let written = http.app.write_batch(namespace, Batch { items, all_or_nothing, request_id }).await?;

@@ -33,7 +33,9 @@ pub(super) async fn serve(
     match front {
         Front::Grpc => {
             // A client that says nothing, or hangs up, is nobody to tell.
-            let Ok(Ok(Some(stream))) = timeout(limits.first_frame, preface::read(stream)).await else { return };
+            let Ok(Ok(Some(stream))) = timeout(limits.first_frame, preface::read(stream)).await else {
+                return;
+            };
             let connection = http2(&limits).serve_connection(TokioIo::new(stream), calls);
             drive(connection, &limits, phase).await;
         }

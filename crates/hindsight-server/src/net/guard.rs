@@ -73,13 +73,18 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     let began = Instant::now();
     let id = guard.ids.next();
     let method = request.uri().path().to_owned();
-    let limit = wanted_time(request.headers()).map_or(guard.request_max, |wanted| wanted.min(guard.request_max));
+    let limit =
+        wanted_time(request.headers()).map_or(guard.request_max, |wanted| wanted.min(guard.request_max));
     let slots = request.extensions().get::<Slots>().cloned();
     let call = async {
         let place = match slots {
             Some(Slots(slots)) => match timeout(guard.queue_max, slots.acquire_owned()).await {
                 Ok(Ok(place)) => Some(place),
-                _ => return Err(Refusal::overloaded("too many calls on this connection: finish some, or open another")),
+                _ => {
+                    return Err(Refusal::overloaded(
+                        "too many calls on this connection: finish some, or open another",
+                    ));
+                }
             },
             None => None,
         };
@@ -121,7 +126,8 @@ fn finish(front: Front, outcome: Result<Response, Refusal>, id: &str) -> Respons
 
 fn log(request_id: &str, method: &str, response: &Response, took: Duration) {
     let status = response.status().as_u16();
-    let grpc_status = response.headers().get("grpc-status").and_then(|code| code.to_str().ok()).unwrap_or("0");
+    let grpc_status =
+        response.headers().get("grpc-status").and_then(|code| code.to_str().ok()).unwrap_or("0");
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     if took > SLOW {
         tracing::warn!(request_id, method, status, grpc_status, took_ms, "slow call");

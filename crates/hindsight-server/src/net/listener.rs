@@ -34,10 +34,10 @@ impl Listener {
                 biased;
                 // An error means that the server itself is gone.
                 _ = stop.wait_for(|phase| *phase >= Phase::Draining) => break,
-                Some(_) = connections.join_next() => continue,
                 accepted = self.accept() => accepted,
             };
             let (stream, place) = accepted;
+            while connections.try_join_next().is_some() {}
             let life = connection::serve(
                 stream,
                 self.front,
@@ -55,14 +55,14 @@ impl Listener {
         while connections.join_next().await.is_some() {}
     }
 
-    /// The next connection with its place. It can be dropped at any time without losing one.
+    /// The next connection with its place. One connection of each listener is accepted before it has a place, so that
+    /// a listener to which nobody comes holds none.
     async fn accept(&self) -> (TcpStream, Place) {
         let mut back_off = BACK_OFF;
         loop {
-            let Some(permit) = self.places.next().await else { std::future::pending().await };
             match self.socket.accept().await {
                 Ok((stream, from)) => {
-                    if let Some(place) = self.places.take(permit, from.ip()) {
+                    if let Some(place) = self.places.take(from.ip()).await {
                         return (stream, place);
                     }
                     tracing::debug!(address = %from.ip(), "too many connections of one address: closed");

@@ -35,7 +35,11 @@ impl Places {
         let all_max = match open_files_max() {
             Some(files) if files.saturating_sub(RESERVED_FILES) < all_max => {
                 let most = files.saturating_sub(RESERVED_FILES).max(1);
-                tracing::warn!(files, connections = most, "the limit of open files allows fewer connections than configured");
+                tracing::warn!(
+                    files,
+                    connections = most,
+                    "the limit of open files allows fewer connections than configured"
+                );
                 most
             }
             _ => all_max,
@@ -43,15 +47,11 @@ impl Places {
         Places { all: Arc::new(Semaphore::new(all_max)), by_address: Arc::default(), per_address_max }
     }
 
-    /// Waits until another connection may be open.
-    pub(crate) async fn next(&self) -> Option<OwnedSemaphorePermit> {
-        // The semaphore is never closed.
-        Arc::clone(&self.all).acquire_owned().await.ok()
-    }
-
-    /// Gives the place to a connection from `address`, unless that has too many. All programs of this machine share
-    /// the loopback address, so it is not counted.
-    pub(crate) fn take(&self, permit: OwnedSemaphorePermit, address: IpAddr) -> Option<Place> {
+    /// A place for a connection from `address`, as soon as there is one; none when that address has too many. All
+    /// programs of this machine share the loopback address, so it is not counted.
+    pub(crate) async fn take(&self, address: IpAddr) -> Option<Place> {
+        // The semaphore is never closed, so waiting for it can't fail.
+        let permit = Arc::clone(&self.all).acquire_owned().await.ok()?;
         let address = address.to_canonical();
         if address.is_loopback() {
             return Some(Place { _permit: permit, counted: None });
@@ -91,8 +91,7 @@ mod tests {
     use super::*;
 
     async fn take(places: &Places, address: &str) -> Option<Place> {
-        let permit = places.next().await.unwrap();
-        places.take(permit, address.parse().unwrap())
+        places.take(address.parse().unwrap()).await
     }
 
     #[tokio::test]

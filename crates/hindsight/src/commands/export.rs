@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::output::Out;
+use crate::output::{Out, tell};
 use crate::progress::Progress;
 use crate::screen::counted;
 
@@ -44,7 +44,7 @@ pub(crate) async fn run(connection: &Connection, args: ExportArgs, out: &mut Out
     }
     progress.finish();
     target.finish()?;
-    eprintln!("exported {}", counted(count, "memory", "memories"));
+    tell(&format!("exported {}", counted(count, "memory", "memories")));
     Ok(())
 }
 

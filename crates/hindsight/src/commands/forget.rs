@@ -1,6 +1,6 @@
 //! `forget` and `restore`: out of recall, and back.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _};
 
 use clap::Args;
 use hindsight_client::ForgetMode;
@@ -9,7 +9,7 @@ use hindsight_core::{Filter, MemoryId};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::flags::FilterFlags;
-use crate::output::Out;
+use crate::output::{Out, tell_part};
 use crate::screen::counted;
 
 /// Which memories to forget: by id, or all that a filter allows.
@@ -64,7 +64,11 @@ pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out
 }
 
 /// Brings back.
-pub(crate) async fn restore(connection: &Connection, args: RestoreArgs, out: &mut Out) -> Result<(), Failure> {
+pub(crate) async fn restore(
+    connection: &Connection,
+    args: RestoreArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
     let restored = connection.memories()?.restore(&args.ids).await?;
     out.single(&restored, |_, _| {
         format!("{} restored", counted(u64::from(restored.count), "memory", "memories"))
@@ -76,8 +80,7 @@ fn confirm(count: u32) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::Unconfirmed { count });
     }
-    eprint!("forget {}? [y/N] ", counted(u64::from(count), "memory", "memories"));
-    io::stderr().flush()?;
+    tell_part(&format!("forget {}? [y/N] ", counted(u64::from(count), "memory", "memories")));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(Failure::Unconfirmed { count }) }

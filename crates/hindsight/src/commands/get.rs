@@ -27,7 +27,11 @@ pub(crate) async fn run(connection: &Connection, args: GetArgs, out: &mut Out) -
         return out.single(memory, |paint, width| view::memory::detail(memory, *paint, width));
     }
     let details = |paint: &crate::screen::Paint, width| {
-        found.iter().map(|memory| view::memory::detail(memory, *paint, width)).collect::<Vec<_>>().join("\n\n")
+        found
+            .iter()
+            .map(|memory| view::memory::detail(memory, *paint, width))
+            .collect::<Vec<_>>()
+            .join("\n\n")
     };
     match out.wanted_format() {
         Some(Format::Table) | None => out.list(&found, details),

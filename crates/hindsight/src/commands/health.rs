@@ -15,7 +15,8 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
         let mut table = paint.table(width, &[]);
         let up = age_text(info.started_at.days_until(clock::now()));
         let model = info.embedding_model.as_ref();
-        let model = model.map_or_else(String::new, |model| format!("{} ({} numbers)", model.name, model.dimension));
+        let model =
+            model.map_or_else(String::new, |model| format!("{} ({} numbers)", model.name, model.dimension));
         for (name, value) in [
             ("server", connection.server().to_owned()),
             ("version", info.version.clone()),
@@ -27,6 +28,6 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
         ] {
             table.add_row(vec![Cell::new(name).fg(Color::DarkGrey), Cell::new(value)]);
         }
-        text_of(&table)
+        text_of(&mut table)
     })
 }

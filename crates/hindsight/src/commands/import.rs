@@ -15,7 +15,7 @@ use crate::import::chunks::{Chunk, Chunks, Item};
 use crate::import::entry::{self, Defaults};
 use crate::import::lines::{LINE_BYTES_MAX, Line, Lines};
 use crate::import::report::Report;
-use crate::output::{Format, Out};
+use crate::output::{Format, Out, tell};
 use crate::progress::Progress;
 
 /// Bytes read at once.
@@ -55,12 +55,12 @@ pub(crate) async fn run(connection: &Connection, args: ImportArgs, out: &mut Out
     import.progress.finish();
     import.report.finish()?;
     import.report.counts.seconds = started.elapsed().as_secs_f64();
-    eprintln!("{}", import.report.summary());
+    tell(&import.report.summary());
     if matches!(out.wanted_format(), Some(Format::Json | Format::Jsonl)) {
         out.single(&import.report.counts, |_, _| String::new())?;
     }
     if outcome.is_err() {
-        eprintln!("the import stopped; run it again: what is stored already is not stored twice");
+        tell("the import stopped; run it again: what is stored already is not stored twice");
     }
     outcome?;
     match import.report.counts.failed {
@@ -97,7 +97,9 @@ impl Import<'_> {
             let (parsed, bytes) = match lines.next_line().map_err(|source| self.unreadable(source))? {
                 None => break,
                 Some(Line::Text(text)) if text.trim_ascii().is_empty() => continue,
-                Some(Line::Text(text)) => (entry::parse(text, defaults).map_err(|e| e.violations), text.len()),
+                Some(Line::Text(text)) => {
+                    (entry::parse(text, defaults).map_err(|e| e.violations), text.len())
+                }
                 Some(Line::TooLong(bytes)) => (Err(vec![too_long(bytes)]), 0),
             };
             let number = lines.number();
@@ -138,6 +140,7 @@ impl Import<'_> {
                 Err(failure) => match (failure.violations(), chunk.halves()) {
                     (Some(_), Ok(halves)) => waiting.extend(halves),
                     (Some(violations), Err(single)) => {
+                        let violations = without_place(violations);
                         for item in &single.items {
                             self.refuse(item.line, &violations)?;
                         }
@@ -179,4 +182,14 @@ fn too_long(bytes: u64) -> Violation {
         field: "line".to_owned(),
         description: format!("has {bytes} bytes: at most {LINE_BYTES_MAX}"),
     }
+}
+
+/// The fields of a call's only item, named as they stand in its line.
+fn without_place(mut violations: Vec<Violation>) -> Vec<Violation> {
+    for violation in &mut violations {
+        if let Some(field) = violation.field.strip_prefix("items[0].") {
+            violation.field = field.to_owned();
+        }
+    }
+    violations
 }

@@ -8,14 +8,14 @@ use crate::clock;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::flags::FilterFlags;
-use crate::output::{Format, Out};
+use crate::output::{Format, Out, tell};
 use crate::view;
 
 /// Which memories, and how many.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Most memories
-    #[arg(long, value_name = "NUMBER", default_value_t = PAGE_SIZE_DEFAULT, conflicts_with = "all")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, default_value_t = PAGE_SIZE_DEFAULT, conflicts_with = "all")]
     limit: usize,
     /// All of them
     #[arg(long)]
@@ -60,7 +60,10 @@ pub(crate) async fn run(connection: &Connection, args: ListArgs, out: &mut Out) 
         out.json(&whole)?;
     }
     if !token.is_empty() {
-        eprintln!("the first {printed}; --limit or --all shows more");
+        tell(&format!("these are the first {printed}; --limit or --all shows more"));
+    }
+    if printed == 0 && args.limit > 0 {
+        connection.say_why_nothing().await?;
     }
     Ok(())
 }

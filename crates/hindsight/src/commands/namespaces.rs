@@ -4,14 +4,14 @@ use comfy_table::{Cell, CellAlignment};
 
 use crate::connection::Connection;
 use crate::failure::Failure;
-use crate::output::Out;
+use crate::output::{Out, tell};
 use crate::screen::{grouped, text_of};
 
 /// Names them in alphabetical order.
 pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Failure> {
     let namespaces = connection.client().namespaces().await?;
     if namespaces.is_empty() {
-        eprintln!("there is no namespace yet: one begins with the first memory written to it");
+        tell("there is no namespace yet: one begins with the first memory written to it");
     }
     out.list(&namespaces, |paint, width| {
         let mut table = paint.table(width, &["namespace", "memories"]);
@@ -19,6 +19,6 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
             let count = Cell::new(grouped(summary.memories)).set_alignment(CellAlignment::Right);
             table.add_row(vec![Cell::new(&summary.name), count]);
         }
-        text_of(&table)
+        text_of(&mut table)
     })
 }

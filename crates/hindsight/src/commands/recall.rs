@@ -1,13 +1,14 @@
 //! `recall`: the question, and the answer with its reasons.
 
 use clap::Args;
+use hindsight_core::limits::TOP_K_DEFAULT;
 use hindsight_core::recall::{Decay, Fusion};
 use hindsight_core::{Mode, Recall, Recalled, Timestamp, Weights};
 
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::flags::FilterFlags;
-use crate::output::{Format, Out};
+use crate::output::{Format, Out, tell};
 use crate::screen::counted;
 use crate::view;
 
@@ -18,7 +19,7 @@ pub(crate) struct RecallArgs {
     #[arg(default_value = "", hide_default_value = true)]
     query: String,
     /// Most hits
-    #[arg(short = 'k', long, value_name = "NUMBER", default_value_t = hindsight_core::limits::TOP_K_DEFAULT)]
+    #[arg(short = 'k', long, value_name = "NUMBER", allow_negative_numbers = true, default_value_t = TOP_K_DEFAULT)]
     top_k: usize,
     /// Which channels look: hybrid, vector, keyword
     #[arg(long, value_name = "MODE", default_value = "hybrid")]
@@ -30,7 +31,7 @@ pub(crate) struct RecallArgs {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     min_score: Option<f64>,
     /// Most tokens that the hits' texts may cost together
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     token_budget: Option<usize>,
     /// Days in which recency halves [default: by kind]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
@@ -157,17 +158,12 @@ fn print(recalled: &Recalled, explain: bool, out: &mut Out) -> Result<(), Failur
 
 /// Nobody should have to guess whether the namespace is empty, the filter too narrow or the question too strange.
 async fn say_why(connection: &Connection, recalled: &Recalled) -> Result<(), Failure> {
-    let namespace = connection.namespace()?;
     if recalled.allowed > 0 {
-        eprintln!("{} allowed, and none of them is like the query", counted(recalled.allowed, "memory is", "memories are"));
+        let allowed = counted(recalled.allowed, "memory is", "memories are");
+        tell(&format!("{allowed} allowed, and none of them is like the query"));
         return Ok(());
     }
-    if connection.holds_nothing().await? {
-        eprintln!("namespace {namespace} holds nothing: `hindsight namespaces` names those that do");
-    } else {
-        eprintln!("the filter allows no memory of namespace {namespace}");
-    }
-    Ok(())
+    connection.say_why_nothing().await
 }
 
 #[cfg(test)]

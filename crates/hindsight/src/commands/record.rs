@@ -59,7 +59,9 @@ impl RecordArgs {
         };
         for (index, json) in self.actions.iter().enumerate() {
             let action = document::object(json.as_bytes()).and_then(document::typed::<Action>);
-            draft.actions.push(action.map_err(|invalid| invalid.under(&format!("--action {}: ", index + 1)))?);
+            draft
+                .actions
+                .push(action.map_err(|invalid| invalid.under(&format!("--action {}: ", index + 1)))?);
         }
         if let Some(task_type) = self.task_type {
             draft.task_type = task_type;

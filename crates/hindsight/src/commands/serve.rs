@@ -1,14 +1,17 @@
 //! `serve`: the server, until a signal ends it.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use hindsight_server::{Config, Overrides, Server};
+use hindsight_server::config::{Log, LogFormat};
+use hindsight_server::{Config, Overrides, Server, logging};
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
+use crate::output::tell;
 use crate::screen::{counted, grouped};
 
 /// How the server is started.
@@ -54,7 +57,7 @@ pub(crate) struct Ready {
     pub(crate) ready_ms: u64,
 }
 
-/// Serves until SIGTERM or SIGINT.
+/// Serves until SIGTERM or SIGINT. A second signal does not wait for the calls that are open.
 pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let overrides = Overrides {
@@ -65,25 +68,38 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
         log_format: args.log_format,
     };
     let config = Config::load(args.config.as_deref(), &overrides)?;
-    let data = config.data.clone();
-    let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let server = Server::start(config).await?;
+    logging::start(&config.log);
+    // Before anyone is told that the server runs: whoever learns it may stop it at once.
+    let mut signals = Signals::listen()?;
+    let running = Server::start(&config).await?;
     let ready = Ready {
-        grpc: server.grpc_addr().to_string(),
-        http: server.http_addr().to_string(),
-        data,
+        grpc: running.grpc_addr().to_string(),
+        http: running.http_addr().to_string(),
+        data: config.data.clone(),
         pid: std::process::id(),
-        memories: server.opened().memories,
+        memories: running.report().memories,
         ready_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
-    eprintln!("{}", line(&ready));
+    if speaks_to_people(&config.log) {
+        tell(&line(&ready));
+    }
     if let Some(file) = &args.ready_file {
         announce(file, &ready)?;
     }
-    wait(terminate, interrupt).await;
-    eprintln!("stopping");
-    server.stop().await?;
-    Ok(())
+    signals.next().await;
+    tokio::select! {
+        stopped = running.shutdown() => Ok(stopped?),
+        () = signals.next() => Err(Failure::Interrupted),
+    }
+}
+
+/// A log of JSON lines says by itself where the server listens, and must hold nothing but JSON.
+fn speaks_to_people(log: &Log) -> bool {
+    match log.format {
+        LogFormat::Auto => std::io::stderr().is_terminal(),
+        LogFormat::Text => true,
+        LogFormat::Json => false,
+    }
 }
 
 fn line(ready: &Ready) -> String {
@@ -108,9 +124,24 @@ fn announce(file: &Path, ready: &Ready) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn wait(mut terminate: Signal, mut interrupt: Signal) {
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The signals that end a server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Signals, Failure> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }

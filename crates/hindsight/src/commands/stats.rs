@@ -1,17 +1,47 @@
 //! `stats`: what a namespace holds.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{Cell, CellAlignment, Color};
 use hindsight_client::NamespaceStats;
+use serde::Serialize;
 
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::Out;
 use crate::screen::{Paint, grouped, text_of};
 
+/// The counts as a program wants them: by name.
+#[derive(Debug, Serialize)]
+struct Counts<'a> {
+    by_kind: BTreeMap<&'a str, u64>,
+    by_status: BTreeMap<&'a str, u64>,
+    by_state: BTreeMap<&'a str, u64>,
+    #[serde(flatten)]
+    rest: serde_json::Value,
+}
+
 /// Counts and prints.
 pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Failure> {
     let stats = connection.memories()?.stats().await?;
-    out.single(&stats, |paint, width| table(&stats, *paint, width))
+    let counts = counts(&stats)?;
+    out.single(&counts, |paint, width| table(&stats, *paint, width))
+}
+
+fn counts(stats: &NamespaceStats) -> Result<Counts<'_>, Failure> {
+    fn by_name(counts: &[(String, u64)]) -> BTreeMap<&str, u64> {
+        counts.iter().map(|(name, count)| (name.as_str(), *count)).collect()
+    }
+    let mut rest = serde_json::to_value(stats).map_err(std::io::Error::from)?;
+    if let Some(fields) = rest.as_object_mut() {
+        fields.retain(|name, _| !name.starts_with("by_"));
+    }
+    Ok(Counts {
+        by_kind: by_name(&stats.by_kind),
+        by_status: by_name(&stats.by_status),
+        by_state: by_name(&stats.by_state),
+        rest,
+    })
 }
 
 fn table(stats: &NamespaceStats, paint: Paint, width: u16) -> String {
@@ -39,5 +69,5 @@ fn table(stats: &NamespaceStats, paint: Paint, width: u16) -> String {
         }
     }
     row("revision", number(stats.revision.0));
-    text_of(&table)
+    text_of(&mut table)
 }

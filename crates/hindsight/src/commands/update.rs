@@ -35,7 +35,7 @@ pub(crate) struct UpdateArgs {
     /// Its id
     id: MemoryId,
     /// The version that you have seen; a stale one is refused
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     version: Option<u64>,
     /// The new text
     #[arg(long, value_name = "TEXT")]

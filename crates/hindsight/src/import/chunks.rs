@@ -18,8 +18,6 @@ const WAITING_MAX: usize = 4_000;
 pub(crate) struct Item {
     /// The number of its line.
     pub(crate) line: u64,
-    /// Bytes of its line.
-    pub(crate) bytes: usize,
     /// What is stored.
     pub(crate) draft: Draft,
     /// Its vectors, if it has any.
@@ -82,7 +80,7 @@ impl Chunks {
         let waiting = self.waiting.entry(namespace.clone()).or_default();
         let overflows = !waiting.items.is_empty() && waiting.bytes + bytes > BYTES_MAX;
         let full = if overflows { Some(std::mem::take(waiting)) } else { None };
-        waiting.items.push(Item { line, bytes, draft, vectors });
+        waiting.items.push(Item { line, draft, vectors });
         waiting.bytes += bytes;
         let is_full = waiting.items.len() >= ITEMS_MAX;
         self.count += 1;

@@ -106,14 +106,13 @@ fn label(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, I
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(other) => {
-            Err(Invalid::one(key, format!("is {}: expected a text or a number", short(&other))))
-        }
+        Some(other) => Err(Invalid::one(key, format!("is {}: expected a text or a number", short(&other)))),
     }
 }
 
 fn timestamp(object: &mut Map<String, Value>) -> Result<Option<Timestamp>, Invalid> {
-    let expected = "expected RFC 3339 such as 2026-11-30T09:00:00Z, a date, or seconds or milliseconds since 1970";
+    let expected =
+        "expected RFC 3339 such as 2026-11-30T09:00:00Z, a date, or seconds or milliseconds since 1970";
     match object.remove("timestamp") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => text
@@ -121,7 +120,10 @@ fn timestamp(object: &mut Map<String, Value>) -> Result<Option<Timestamp>, Inval
             .map(Some)
             .map_err(|error: hindsight_core::time::BadTime| Invalid::one("timestamp", error.to_string())),
         Some(Value::Number(number)) => {
-            #[expect(clippy::cast_possible_truncation, reason = "a cast from float saturates, and the range is checked")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a cast from float saturates, and the range is checked"
+            )]
             let whole = number.as_i64().or_else(|| number.as_f64().map(|float| float as i64));
             match whole {
                 Some(seconds) if seconds.abs() < SECONDS_MAX => Ok(Some(Timestamp::from_ms(seconds * 1000))),

@@ -107,7 +107,11 @@ impl Report {
         }
         if *seconds > 0.0 && *stored > 0 {
             #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a cast from float saturates"
+            )]
             let rate = (*stored as f64 / seconds) as u64;
             text.push_str(&format!(" ({} a second)", grouped(rate)));
         }

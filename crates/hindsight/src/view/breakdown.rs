@@ -43,7 +43,7 @@ pub(crate) fn in_full(breakdown: &Breakdown, paint: Paint, width: u16) -> String
     for part in &breakdown.parts {
         let number = |value: f64| Cell::new(format!("{value:.4}")).set_alignment(CellAlignment::Right);
         table.add_row(vec![
-            Cell::new("  "),
+            Cell::new("   "),
             Cell::new(&part.name),
             number(part.raw),
             number(part.normalized),
@@ -52,7 +52,7 @@ pub(crate) fn in_full(breakdown: &Breakdown, paint: Paint, width: u16) -> String
         ]);
     }
     let base: f64 = breakdown.parts.iter().map(|part| part.contribution).sum();
-    let mut text = text_of(&table);
+    let mut text = text_of(&mut table);
     text.push_str(&format!("\n     base {base:.4}"));
     for (name, factor) in factors(breakdown) {
         text.push_str(&format!(" × {name} {factor:.4}"));

@@ -35,7 +35,7 @@ pub(crate) fn rows(memories: &[Memory], now: Timestamp, paint: Paint, width: u16
         ]));
     }
     keep_words(&mut table, &[0, 1, 2, 4]);
-    text_of(&table)
+    text_of(&mut table)
 }
 
 /// Gives some columns the width of their content, so that only the text gives way.
@@ -54,7 +54,7 @@ pub(crate) fn detail(memory: &Memory, paint: Paint, width: u16) -> String {
         table.add_row(vec![Cell::new(name).fg(Color::DarkGrey), Cell::new(safe(&value))]);
     }
     keep_words(&mut table, &[0]);
-    let mut text = format!("{}\n{}", paint.bold(&memory.id.to_string()), text_of(&table));
+    let mut text = format!("{}\n{}", paint.bold(&memory.id.to_string()), text_of(&mut table));
     if let Some(episode) = &memory.episode {
         for (index, action) in episode.actions.iter().enumerate() {
             text.push_str(&format!("\n {}. {}", index + 1, safe(&action_text(action))));
@@ -106,11 +106,9 @@ fn fields(memory: &Memory) -> Vec<(&'static str, String)> {
     add("confidence", Some(format!("{:.2}", memory.confidence)));
     add("occurred_at", Some(memory.occurred_at.to_string()));
     add("created_at", Some(memory.created_at.to_string()));
-    for (name, time) in [
-        ("valid_from", memory.valid_from),
-        ("valid_to", memory.valid_to),
-        ("expires_at", memory.expires_at),
-    ] {
+    for (name, time) in
+        [("valid_from", memory.valid_from), ("valid_to", memory.valid_to), ("expires_at", memory.expires_at)]
+    {
         add(name, time.map(|time| time.to_string()));
     }
     add("version", Some(memory.version.to_string()));

@@ -13,7 +13,7 @@ pub(crate) fn rows(hits: &[Hit], paint: Paint, width: u16) -> String {
         table.add_row(row(index + 1, hit));
     }
     keep_words(&mut table, &[0, 1, 2, 3, 4, 6]);
-    text_of(&table)
+    text_of(&mut table)
 }
 
 fn row(rank: usize, hit: &Hit) -> comfy_table::Row {
@@ -37,7 +37,7 @@ pub(crate) fn explained(recalled: &Recalled, paint: Paint, width: u16) -> String
         keep_words(&mut table, &[0, 1, 2, 3, 4, 6]);
         let detail = super::breakdown::in_full(&hit.breakdown, paint, width);
         let likeness = format!("     similarity {:.4}, age {:.2} days", hit.similarity, hit.age_days);
-        blocks.push(format!("{}\n{detail}\n{}", text_of(&table), paint.dim(&likeness)));
+        blocks.push(format!("{}\n{detail}\n{}", text_of(&mut table), paint.dim(&likeness)));
     }
     if let Some(window) = &recalled.window {
         blocks.push(format!("\"{}\" means {} to {}", flat(&window.words), window.from, window.to));

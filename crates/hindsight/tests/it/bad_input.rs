@@ -27,9 +27,12 @@ fn fields_of_a_memory() {
     served.run(&["write", "a", "--kind", "diary"]).refused(2, &["--kind", "diary", "preference"]);
     served.run(&["write", "a", "--occurred-at", "soon"]).refused(2, &["--occurred-at", "RFC 3339"]);
     served.run(&["write", "a", "-n", "../etc"]).refused(2, &["../etc", "--namespace"]);
-    served.run(&["record", "--task-type", "t", "--summary", "s"]).refused(2, &["status", "success, failure or partial"]);
+    served
+        .run(&["record", "--task-type", "t", "--summary", "s"])
+        .refused(2, &["status", "success, failure or partial"]);
     served.run(&["record", "--task-type", "t", "--status", "failure"]).refused(2, &["summary"]);
-    served.run(&["record", "--task-type", "t", "--status", "failure", "--action", "{\"tol\":1}"])
+    served
+        .run(&["record", "--task-type", "t", "--status", "failure", "--action", "{\"tol\":1}"])
         .refused(2, &["tol"]);
     assert_eq!(served.run(&["namespaces"]).ok().stdout, "");
 }
@@ -60,7 +63,7 @@ fn vectors() {
 fn questions_and_pages() {
     let served = Served::start();
     served.write("something", &[]);
-    served.run(&["recall", "a", "--top-k", "0"]).refused(2, &["top_k", "1 to 100"]);
+    served.run(&["recall", "a", "--top-k", "0"]).refused(2, &["top_k", "at least 1"]);
     served.run(&["recall", "a", "--min-score", "2"]).refused(2, &["min_score", "from 0 to 1"]);
     served.run(&["recall", "a", "--mode", "psychic"]).refused(2, &["--mode", "hybrid"]);
     served.run(&["recall", "a", "--half-life-days", "-3"]).refused(2, &["half_life_days"]);

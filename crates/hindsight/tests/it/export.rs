@@ -10,10 +10,21 @@ fn fill(served: &Served) {
     served.run_with(rule.to_string().as_bytes(), &["write", "--json", "-"]).ok();
     let action = r#"{"tool":"payment_api","params":{"amount":12.5,"tags":["a"]},"error_code":"E_CARD"}"#;
     served
-        .run(&["record", "--task-type", "refund", "--status", "failure", "--summary", "退款失败", "--action", action])
+        .run(&[
+            "record",
+            "--task-type",
+            "refund",
+            "--status",
+            "failure",
+            "--summary",
+            "退款失败",
+            "--action",
+            action,
+        ])
         .ok();
-    let lines: String =
-        (0..1_200).map(|index| format!("{}\n", json!({"content": format!("note {index} 第{index}条")}))).collect();
+    let lines: String = (0..1_200)
+        .map(|index| format!("{}\n", json!({"content": format!("note {index} 第{index}条")})))
+        .collect();
     served.run_with(lines.as_bytes(), &["import", "-"]).ok();
 }
 
@@ -45,7 +56,8 @@ fn an_export_comes_back_equal_in_another_namespace() {
 
     let counts = served.run(&["import", file, "-n", "copy", "-o", "json"]).ok().json();
     assert_eq!(counts["namespaces"], json!({"copy": 1_202}));
-    let lines = |text: &str| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+    let lines =
+        |text: &str| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
     let copy = served.run(&["export", "-n", "copy"]).ok();
     assert_eq!(essence(lines(&copy.stdout)), essence(lines(&exported)));
 

@@ -52,7 +52,10 @@ fn a_bad_line_is_reported_and_the_rest_is_stored() {
         assert!(ran.stderr.contains(complaint), "{complaint:?} is not in {}", ran.stderr);
     }
     let counts = ran.json();
-    assert_eq!((&counts["stored"], &counts["failed"], &counts["lines"]), (&json!(245), &json!(4), &json!(249)));
+    assert_eq!(
+        (&counts["stored"], &counts["failed"], &counts["lines"]),
+        (&json!(245), &json!(4), &json!(249))
+    );
     assert_eq!(served.count("test"), 245);
     let complaints: Vec<Value> = std::fs::read_to_string(errors)
         .unwrap()
@@ -95,6 +98,43 @@ fn the_same_file_twice_stores_nothing_twice() {
     let grown: Vec<String> = (0..350).map(|index| turn("a", index, "hello")).collect();
     let third = import(&served, &grown, &["-o", "json"]).ok().json();
     assert_eq!((&third["stored"], &third["already_there"]), (&json!(50), &json!(300)));
+}
+
+#[test]
+fn an_import_that_broke_off_is_finished_by_running_it_again() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let served = Served::start();
+    let line = |index: usize| match index % 2 {
+        0 => format!("{}\n", json!({"text": format!("第{index}行"), "id": index})),
+        _ => format!("{}\n", json!({"content": format!("line {index}")})),
+    };
+    let mut command = served.command(&["import", "-", "--timeout", "2s"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for index in 0..1_500 {
+        input.write_all(line(index).as_bytes()).unwrap();
+    }
+    input.flush().unwrap();
+    crate::program::wait_until(|| served.count("test") >= 400);
+    let (data, folder) = served.kill();
+    // The program may be gone before it has read all of this.
+    let rest: String = (1_500..3_000).map(line).collect();
+    let _ = input.write_all(rest.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(6));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("run it again"), "{stderr}");
+
+    let served = Served::start_on(&data, folder);
+    let before = served.count("test");
+    assert!((400..3_000).contains(&before), "{before}");
+    let whole: String = (0..3_000).map(line).collect();
+    let counts = served.run_with(whole.as_bytes(), &["import", "-", "-o", "json"]).ok().json();
+    assert_eq!(counts["stored"].as_u64().unwrap() + before, 3_000);
+    assert_eq!((&counts["already_there"], served.count("test")), (&json!(before), 3_000));
 }
 
 #[test]

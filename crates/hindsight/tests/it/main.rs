@@ -1,5 +1,10 @@
 //! The program as a user runs it: the real binary against a real server on loopback.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at the first thing that is not as expected"
+)]
 
 mod bad_input;
 mod commands;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::program::{Served, contents, run};
+use crate::program::{Served, contents, program, run, signal, wait_until};
 
 fn serve(data: &Path) -> crate::program::Ran {
     run(&["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data", data.to_str().unwrap()])
@@ -31,13 +31,40 @@ fn it_says_where_it_listens_and_stops_cleanly() {
 }
 
 #[test]
+fn a_log_of_json_lines_holds_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let ready = folder.path().join("ready.json");
+    let log = folder.path().join("log");
+    let mut child = program()
+        .args(["serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data", data.to_str().unwrap()])
+        .args(["--ready-file", ready.to_str().unwrap()])
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    wait_until(|| ready.exists());
+    signal(child.id(), "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let log = std::fs::read_to_string(&log).unwrap();
+    let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["message"], "serving");
+    let grpc = &serde_json::from_slice::<serde_json::Value>(&std::fs::read(&ready).unwrap()).unwrap()["grpc"];
+    assert_eq!(lines[0]["grpc"], *grpc);
+}
+
+#[test]
 fn a_directory_in_use_names_its_holder_and_is_not_touched() {
     let served = Served::start();
     served.write("a", &[]);
+    let pid = u32::try_from(served.ready["pid"].as_u64().unwrap()).unwrap();
+    // Its holder notes by itself what is durable; held still, every change of a byte is the other's.
+    signal(pid, "STOP");
     let before = contents(&served.data);
-    let pid = served.ready["pid"].to_string();
-    serve(&served.data).refused(78, &["in use", &pid]);
-    assert_eq!(contents(&served.data), before);
+    let refused = serve(&served.data);
+    let after = contents(&served.data);
+    signal(pid, "CONT");
+    refused.refused(78, &["in use", &pid.to_string()]);
+    assert_eq!(after, before);
     served.write("still served", &[]);
 }
 

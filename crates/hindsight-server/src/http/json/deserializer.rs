@@ -2,7 +2,8 @@
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, Unexpected, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, Unexpected, VariantAccess,
+    Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::Value;

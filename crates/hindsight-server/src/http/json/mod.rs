@@ -75,19 +75,24 @@ mod tests {
             error::<RecordDraft>(r#"{"actions":[{"tool":"a"},{"tol":"b"}]}"#),
             "actions[1].tol: is no field here: did you mean tool?"
         );
-        assert_eq!(error::<Draft>(r#"{"namspace":"x"}"#), "namspace: is no field here: did you mean namespace?");
+        assert_eq!(
+            error::<Draft>(r#"{"namspace":"x"}"#),
+            "namspace: is no field here: did you mean namespace?"
+        );
         let unlike = error::<Draft>(r#"{"banana":1}"#);
-        assert!(unlike.starts_with("banana: is no field here: expected one of ") && unlike.contains("content"));
+        assert!(
+            unlike.starts_with("banana: is no field here: expected one of ") && unlike.contains("content")
+        );
     }
 
     #[test]
     fn a_wrong_type_or_word_is_named_by_its_path() {
-        assert_eq!(
-            error::<Draft>(r#"{"content":5}"#),
-            "content: is integer `5`: expected a string"
-        );
+        assert_eq!(error::<Draft>(r#"{"content":5}"#), "content: is integer `5`: expected a string");
         let word = error::<Draft>(r#"{"kind":"diary"}"#);
-        assert_eq!(word, "kind: unknown word \"diary\": expected one of episode, fact, preference, procedure, rule");
+        assert_eq!(
+            word,
+            "kind: unknown word \"diary\": expected one of episode, fact, preference, procedure, rule"
+        );
         let near = error::<Draft>(r#"{"kind":"episod"}"#);
         assert!(near.contains("did you mean episode?"), "{near}");
         assert_eq!(error::<Draft>(r#"{"claims":[{"subject":"a"}]}"#), "claims[0].attribute: is missing");

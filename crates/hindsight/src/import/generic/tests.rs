@@ -38,7 +38,8 @@ fn a_dialogue_turn_keeps_who_said_it_when_and_where() {
 
 #[test]
 fn an_outcome_makes_an_episode_of_it() {
-    let line = json!({"namespace": "a", "text": "booked", "speaker": "agent", "outcome": "failure", "tags": ["x"]});
+    let line =
+        json!({"namespace": "a", "text": "booked", "speaker": "agent", "outcome": "failure", "tags": ["x"]});
     let draft = read(line).unwrap().draft;
     assert_eq!((draft.kind, draft.status), (Some(Kind::Episode), Some(Status::Failure)));
     assert_eq!(draft.tags, ["x"]);

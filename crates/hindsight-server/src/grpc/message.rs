@@ -1,5 +1,7 @@
-//! Messages that are too large. tonic answers them with OUT_OF_RANGE and no details; here the length that stands
-//! before the first message is looked at, and the caller is told the limit.
+//! Messages that tonic answers by itself, with a code and no details: here a caller is told what is wrong.
+//!
+//! One that is too large is found by the length that stands before it. For the rest, tonic's own answers are told from
+//! the methods' by their lack of details.
 
 use axum::{
     body::{Body, Bytes},
@@ -9,16 +11,25 @@ use axum::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::app::Refusal;
+use tonic::{Code, Status};
+
+use crate::app::{self, Refusal};
 
 /// A flag and a length of four bytes stand before each message (gRPC over HTTP/2, Length-Prefixed-Message).
 const PREFIX_BYTES: usize = 5;
 
+/// Where the paths of our own services begin.
+const OURS: &str = "/hindsight.v1.";
+
 /// How much of a message that is refused is read, in limits, so that its sender comes to reading the answer.
 const DISCARD_LIMITS: usize = 4;
 
-/// The middleware before the services of one port; `limit` is the largest message in bytes.
+/// The middleware before the services; `limit` is the largest message in bytes.
 pub(super) async fn check(State(limit): State<usize>, request: Request, next: Next) -> Response {
+    // The standard services take streams, where a client may wait for the reply's head before its first message.
+    if !request.uri().path().starts_with(OURS) {
+        return explain(next.run(request).await);
+    }
     let (parts, body) = request.into_parts();
     let mut frames = body.into_data_stream();
     let mut first: Vec<Bytes> = Vec::new();
@@ -30,7 +41,7 @@ pub(super) async fn check(State(limit): State<usize>, request: Request, next: Ne
             // What ends or breaks early is told by tonic, which reads the same.
             Some(Err(error)) => {
                 let read = stream::iter(first.into_iter().map(Ok)).chain(stream::iter([Err(error)]));
-                return next.run(Request::from_parts(parts, Body::from_stream(read))).await;
+                return explain(next.run(Request::from_parts(parts, Body::from_stream(read))).await);
             }
             None => break,
         }
@@ -46,7 +57,26 @@ pub(super) async fn check(State(limit): State<usize>, request: Request, next: Ne
         return Refusal::too_large("message", u64::try_from(length).ok(), limit).into_response();
     }
     let whole = stream::iter(first.into_iter().map(Ok)).chain(frames);
-    next.run(Request::from_parts(parts, Body::from_stream(whole))).await
+    explain(next.run(Request::from_parts(parts, Body::from_stream(whole))).await)
+}
+
+/// Gives details to an answer that a method never saw.
+fn explain(response: Response) -> Response {
+    let headers = response.headers();
+    if headers.contains_key(Status::GRPC_STATUS_DETAILS) {
+        return response;
+    }
+    match headers.get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes())) {
+        Some(Code::Internal) => {
+            let message = "the message can't be read: expected the protobuf of this method, see hindsight.v1";
+            Refusal::new(app::Code::Invalid, "MESSAGE_MALFORMED", message).into_response()
+        }
+        Some(Code::Unimplemented) => {
+            let message = "there is no such method: ask the reflection service which there are";
+            Refusal::new(app::Code::MethodNotAllowed, "NO_SUCH_METHOD", message).into_response()
+        }
+        _ => response,
+    }
 }
 
 fn length(frames: &[Bytes]) -> Option<usize> {

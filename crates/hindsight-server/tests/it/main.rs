@@ -1,0 +1,16 @@
+//! The server, in process, through the client crate, through raw gRPC and through raw HTTP.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops at the first thing that is not as expected"
+)]
+
+mod agents;
+mod bad_input;
+mod calls;
+mod health;
+mod http;
+mod limits;
+mod restart;
+mod support;
+mod vectors;
