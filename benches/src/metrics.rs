@@ -25,7 +25,10 @@ pub fn ndcg(ranking: &[&str], facts: &Facts<'_>, k: usize) -> f64 {
     let mut seen = vec![false; facts.len()];
     let mut gained = 0.0;
     for (rank, id) in ranking.iter().take(k).enumerate() {
-        let fresh = facts.iter().enumerate().find(|(index, fact)| fact.contains(id) && seen.get(*index) == Some(&false));
+        let fresh = facts
+            .iter()
+            .enumerate()
+            .find(|(index, fact)| fact.contains(id) && seen.get(*index) == Some(&false));
         if let Some((index, _)) = fresh {
             seen[index] = true;
             gained += discount(rank);

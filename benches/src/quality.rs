@@ -35,7 +35,8 @@ pub struct Args {
 const TOP_K: usize = 10;
 /// A category whose questions have a tempting wrong answer for evidence; it stays out of the overall figures.
 const ADVERSARIAL: &str = "adversarial";
-const MODES: [(&str, Mode); 3] = [("vector", Mode::Vector), ("keyword", Mode::Keyword), ("hybrid", Mode::Hybrid)];
+const MODES: [(&str, Mode); 3] =
+    [("vector", Mode::Vector), ("keyword", Mode::Keyword), ("hybrid", Mode::Hybrid)];
 
 /// Sums of the metrics over questions.
 #[derive(Debug, Clone, Copy, Default)]
@@ -78,7 +79,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                     table.entry(("all".to_owned(), name)).or_default().add(&ranking, &facts);
                 }
                 if args.misses && mode == Mode::Hybrid && hit(&ranking, &facts, 5) < 0.5 {
-                    eprintln!("{} {:?} {:?}: {ranking:?}", question.namespace, question.text, question.relevant);
+                    eprintln!(
+                        "{} {:?} {:?}: {ranking:?}",
+                        question.namespace, question.text, question.relevant
+                    );
                 }
             }
         }
@@ -125,7 +129,10 @@ fn ask(store: &Store, question: &Question, mode: Mode, args: &Args) -> anyhow::R
 
 fn print_table(name: &str, dataset: &Dataset, table: &BTreeMap<(String, &str), Sums>) {
     println!("{name}: {} memories, {} questions", dataset.items.len(), dataset.questions.len());
-    println!("{:<24}{:>10}  {:<8}{:>8}{:>11}{:>9}", "category", "questions", "mode", "hit@5", "recall@10", "nDCG@10");
+    println!(
+        "{:<24}{:>10}  {:<8}{:>8}{:>11}{:>9}",
+        "category", "questions", "mode", "hit@5", "recall@10", "nDCG@10"
+    );
     for ((category, mode), sums) in table {
         let [hit5, recall10, ndcg10] = sums.means();
         println!("{category:<24}{:>10}  {mode:<8}{hit5:>8.3}{recall10:>11.3}{ndcg10:>9.3}", sums.questions);

@@ -6,7 +6,8 @@ use clap::Parser;
 use hindsight_core::draft::EpisodeDraft;
 use hindsight_core::time::{DAY_MS, Span};
 use hindsight_core::{
-    Draft, Embedding, Filter, Kind, Mode, Namespace, RawVector, RawVectors, Recall, Status, Timestamp, VectorRole,
+    Draft, Embedding, Filter, Kind, Mode, Namespace, RawVector, RawVectors, Recall, Status, Timestamp,
+    VectorRole,
 };
 use hindsight_engine::{BatchRequest, Engine, Options, WriteItem, WriteOptions};
 
@@ -87,7 +88,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         writes.push(began.elapsed().as_secs_f64() * 1e3);
     }
     report("write, durable", &mut writes);
-    for (name, shape) in [("vector", Shape::Vector), ("keyword", Shape::Keyword), ("filtered", Shape::Filtered), ("hybrid", Shape::Hybrid)] {
+    for (name, shape) in [
+        ("vector", Shape::Vector),
+        ("keyword", Shape::Keyword),
+        ("filtered", Shape::Filtered),
+        ("hybrid", Shape::Hybrid),
+    ] {
         let mut times = Vec::new();
         for _ in 0..args.recalls {
             let request = shape.recall(&mut random, args.dimension, now)?;
@@ -121,7 +127,8 @@ impl Shape {
             last: Some(Span::from_ms(7 * DAY_MS)),
             ..Filter::default()
         };
-        let base = Recall { embedding_model: Some("synthetic".to_owned()), now: Some(now), ..Recall::default() };
+        let base =
+            Recall { embedding_model: Some("synthetic".to_owned()), now: Some(now), ..Recall::default() };
         Ok(match self {
             Shape::Vector => Recall { mode: Mode::Vector, vector: Some(vector), ..base },
             Shape::Keyword => Recall { mode: Mode::Keyword, query: words.join(" "), ..base },
@@ -145,7 +152,7 @@ fn item(random: &mut Random, dimension: usize, now: Timestamp) -> WriteItem {
         ..Draft::default()
     };
     let vector = RawVector { role: VectorRole::Content, values: random.vector(dimension) };
-    WriteItem { draft, vectors: Some(RawVectors { model: "synthetic".to_owned(), vectors: vec![vector] }) }
+    WriteItem::new(draft, Some(RawVectors { model: "synthetic".to_owned(), vectors: vec![vector] }))
 }
 
 fn report(what: &str, times_ms: &mut [f64]) {

@@ -50,13 +50,13 @@ impl Store {
     fn write(&mut self, namespace: &Namespace, chunk: &[&Item]) -> anyhow::Result<()> {
         let texts: Vec<&str> = chunk.iter().map(|item| item.text.as_str()).collect();
         let vectors = self.embedder.embed(&texts)?;
-        let items = chunk.iter().zip(vectors).map(|(item, values)| WriteItem {
-            draft: draft(item),
-            vectors: values.map(|values| RawVectors {
-                model: self.embedder.model().to_owned(),
-                vectors: vec![RawVector { role: VectorRole::Content, values }],
-            }),
-        });
+        let model = || self.embedder.model().to_owned();
+        let raw = |values| RawVectors {
+            model: model(),
+            vectors: vec![RawVector { role: VectorRole::Content, values }],
+        };
+        let items =
+            chunk.iter().zip(vectors).map(|(item, values)| WriteItem::new(draft(item), values.map(raw)));
         let request = BatchRequest { items: items.collect(), ..BatchRequest::default() };
         let written = self.engine.write_batch(namespace, request)?.wait()?;
         for (item, result) in chunk.iter().zip(written.results) {
@@ -85,7 +85,11 @@ fn draft(item: &Item) -> Draft {
         kind: Some(if item.outcome.is_some() { Kind::Episode } else { Kind::Fact }),
         status: item.outcome,
         content: item.text.clone(),
-        entities: item.entities.iter().map(|name| Entity { name: name.clone(), kind: String::new() }).collect(),
+        entities: item
+            .entities
+            .iter()
+            .map(|name| Entity { name: name.clone(), kind: String::new() })
+            .collect(),
         source: Some(SourceDraft {
             kind: Some(SourceKind::UserInput),
             speaker: item.speaker.clone(),

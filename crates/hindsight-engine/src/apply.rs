@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hindsight_core::{Batch, Change, Lsn, Record};
+use hindsight_core::{Batch, Change, Lsn, Record, State};
 
 use crate::error::EngineError;
 use crate::reply::Model;
@@ -56,7 +56,10 @@ fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), Engin
         .index
         .apply(&record)
         .map_err(|_| unapplicable(lsn, "a vector does not fit the namespace's dimension"))?;
-    state.records.insert(id, Arc::new(record));
+    let is_forgotten = record.memory.state == State::Forgotten;
+    let old = state.records.insert(id, Arc::new(record));
+    let was_forgotten = old.is_some_and(|old| old.memory.state == State::Forgotten);
+    state.forgotten = state.forgotten + usize::from(is_forgotten) - usize::from(was_forgotten);
     Ok(())
 }
 

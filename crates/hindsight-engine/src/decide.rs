@@ -19,20 +19,22 @@ pub(crate) fn now(io: &impl Io) -> Timestamp {
     Timestamp::from_ms(i64::try_from(io.now_ms()).unwrap_or(i64::MAX))
 }
 
-/// A new id at `at` that no memory of the namespace has.
+/// A new id at `at` that no memory of the namespace has. Within a batch each id follows the `last` one, so that ids
+/// sort as the items stood.
 pub(crate) fn fresh_id(
     io: &impl Io,
     state: &NamespaceState,
-    taken: &[MemoryId],
+    last: Option<MemoryId>,
     at: Timestamp,
 ) -> std::io::Result<MemoryId> {
-    loop {
-        let random = u128::from(io.random()?) << 64 | u128::from(io.random()?);
-        let id = MemoryId::new(at, random);
-        if !state.records.contains_key(&id) && !taken.contains(&id) {
-            return Ok(id);
-        }
+    let mut id = match last {
+        Some(last) => MemoryId::from_u128(last.as_u128().wrapping_add(1)),
+        None => MemoryId::new(at, u128::from(io.random()?) << 64 | u128::from(io.random()?)),
+    };
+    while state.records.contains_key(&id) {
+        id = MemoryId::from_u128(id.as_u128().wrapping_add(1));
     }
+    Ok(id)
 }
 
 /// Vectors that were checked, with the model that made them.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hindsight_core::{Batch, Lsn, Namespace, State};
+use hindsight_core::{Batch, Lsn, Namespace};
 use hindsight_storage::io::Io;
 use hindsight_storage::{RealIo, Storage};
 
@@ -75,6 +75,12 @@ impl<I: Io> EngineOver<I> {
         (named.collect(), cells.len() > limit)
     }
 
+    /// How many namespaces hold memories.
+    #[must_use]
+    pub fn namespace_count(&self) -> usize {
+        self.namespaces.after(None).len()
+    }
+
     /// The model of a namespace's vectors, once it has one.
     #[must_use]
     pub fn model(&self, namespace: &Namespace) -> Option<Model> {
@@ -120,6 +126,5 @@ impl<I: Io> EngineOver<I> {
 
 fn memories_of(cell: &Cell) -> u64 {
     let state = cell.state.read();
-    let forgotten = state.records.values().filter(|record| record.memory.state == State::Forgotten).count();
-    u64::try_from(state.records.len() - forgotten).unwrap_or(u64::MAX)
+    u64::try_from(state.records.len() - state.forgotten).unwrap_or(u64::MAX)
 }

@@ -43,7 +43,7 @@ pub use error::{EngineError, ErrorKind};
 pub use options::{OpenReport, Options};
 pub use reply::{Affected, BatchWritten, Got, Model, NamespaceStats, NamespaceSummary, Page, Written};
 pub use request::{
-    BatchRequest, ForgetRequest, ForgetTarget, ListRequest, RestoreRequest, UpdateRequest, WriteItem,
+    BatchRequest, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest, UpdateRequest, WriteItem,
     WriteOptions,
 };
 pub use unsynced::Unsynced;

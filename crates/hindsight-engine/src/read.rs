@@ -80,6 +80,16 @@ impl<I: Io> EngineOver<I> {
         Ok(self.unsynced(recalled, lsn))
     }
 
+    /// Content and summary of a memory as they are now, whoever may see it: for an embedder that makes its vectors anew.
+    /// They are no answer to anybody.
+    #[must_use]
+    pub fn texts(&self, namespace: &Namespace, id: MemoryId) -> Option<(String, String)> {
+        let cell = self.namespaces.get(namespace)?;
+        let state = cell.state.read();
+        let memory = &state.record(id)?.memory;
+        Some((memory.content.clone(), memory.summary.clone()))
+    }
+
     /// Counts what a namespace holds.
     ///
     /// # Errors

@@ -9,6 +9,34 @@ pub struct WriteItem {
     pub draft: Draft,
     /// Its vectors, if it has any.
     pub vectors: Option<RawVectors>,
+    /// Who made the vectors.
+    pub maker: Maker,
+}
+
+impl WriteItem {
+    /// A memory with the caller's own vectors, if it has any.
+    #[must_use]
+    pub fn new(draft: Draft, vectors: Option<RawVectors>) -> WriteItem {
+        WriteItem { draft, vectors, maker: Maker::Caller }
+    }
+}
+
+/// Who made the vectors of a request. Those of the server follow from the texts, so they are no part of what makes
+/// the request the same request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Maker {
+    /// The caller.
+    #[default]
+    Caller,
+    /// The server's embedder.
+    Server,
+}
+
+impl Maker {
+    /// The vectors that the caller chose.
+    pub(crate) fn chosen(self, vectors: Option<&RawVectors>) -> Option<&RawVectors> {
+        vectors.filter(|_| self == Maker::Caller)
+    }
 }
 
 /// How a write is carried out.
@@ -42,6 +70,8 @@ pub struct UpdateRequest {
     pub version: Option<u64>,
     /// New vectors. When the text changes and there are none, the old vectors are dropped: they depict another text.
     pub vectors: Option<RawVectors>,
+    /// Who made the vectors.
+    pub maker: Maker,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }

@@ -14,6 +14,8 @@ use crate::requests::Requests;
 pub(crate) struct NamespaceState {
     /// Every memory in whatever state, with its vectors, in the order of ids.
     pub(crate) records: BTreeMap<MemoryId, Arc<Record>>,
+    /// How many of them are forgotten.
+    pub(crate) forgotten: usize,
     /// What is derived of the records: rebuilt by replay.
     pub(crate) index: NamespaceIndex,
     /// The request ids that were seen lately.

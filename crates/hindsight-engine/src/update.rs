@@ -23,7 +23,7 @@ impl<I: Io> EngineOver<I> {
         namespace: &Namespace,
         update: UpdateRequest,
     ) -> Result<Unsynced<Written, I>, EngineError> {
-        let asked = (update.id, &update.patch, update.version, &update.vectors);
+        let asked = (update.id, &update.patch, update.version, update.maker.chosen(update.vectors.as_ref()));
         let request = key(update.request_id.as_deref(), "update", &asked)?;
         let vectors = check_vectors(update.vectors.as_ref())?;
         let cell = self.existing(namespace, update.id)?;

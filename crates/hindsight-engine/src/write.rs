@@ -1,5 +1,6 @@
 //! Writing memories: one, or many with one sync.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hindsight_core::draft::{Checked, Moment};
@@ -34,7 +35,7 @@ impl<I: Io> EngineOver<I> {
         item: WriteItem,
         options: WriteOptions,
     ) -> Result<Unsynced<Written, I>, EngineError> {
-        let asked = (&item.draft, &item.vectors, options.validate_only);
+        let asked = (&item.draft, item.maker.chosen(item.vectors.as_ref()), options.validate_only);
         let request = key(options.request_id.as_deref(), "write", &asked)?;
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
@@ -77,7 +78,8 @@ impl<I: Io> EngineOver<I> {
             )
             .into());
         }
-        let asked: Vec<_> = batch.items.iter().map(|item| (&item.draft, &item.vectors)).collect();
+        let asked: Vec<_> =
+            batch.items.iter().map(|item| (&item.draft, item.maker.chosen(item.vectors.as_ref()))).collect();
         let request = key(batch.request_id.as_deref(), "write_batch", &(asked, batch.all_or_nothing))?;
         let ready: Vec<Result<Ready, EngineError>> = batch.items.into_iter().map(Ready::of).collect();
         let cell = self.namespaces.get_or_create(namespace)?;
@@ -139,9 +141,16 @@ impl<I: Io> EngineOver<I> {
         }
         let id = match draft.id() {
             Some(id) => id,
-            None => fresh_id(&*self.io, state, &pending.ids, at)?,
+            None => {
+                let mut id = fresh_id(&*self.io, state, pending.last, at)?;
+                while pending.ids.contains(&id) {
+                    id = fresh_id(&*self.io, state, Some(id), at)?;
+                }
+                pending.last = Some(id);
+                id
+            }
         };
-        pending.ids.push(id);
+        pending.ids.insert(id);
         pending.model = pending.model.take().or_else(|| vectors.as_model());
         let moment = Moment { namespace: cell.name.clone(), id, now: at, embedding_model: vectors.model };
         Ok(Record { memory: draft.into_memory(moment), vectors: vectors.vectors })
@@ -192,7 +201,9 @@ impl<I: Io> EngineOver<I> {
 /// What the items before have taken within one batch.
 #[derive(Debug, Default)]
 struct Pending {
-    ids: Vec<MemoryId>,
+    ids: BTreeSet<MemoryId>,
+    /// The newest id that the database chose itself.
+    last: Option<MemoryId>,
     model: Option<Model>,
 }
 

@@ -1,5 +1,7 @@
 //! What fits a screen: colours, widths, ages, and text that can do no harm to a terminal.
 
+use std::time::Duration;
+
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Row, Table, presets::NOTHING};
 use hindsight_core::Status;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -183,6 +185,15 @@ pub(crate) fn age_text(age_days: f64) -> String {
     if age_days < 0.0 { format!("in {length}") } else { length }
 }
 
+/// A length of time for people: `51 ms`, or `2.4 s`.
+pub(crate) fn took_text(took: Duration) -> String {
+    if took < Duration::from_secs(1) {
+        format!("{} ms", took.as_millis())
+    } else {
+        format!("{:.1} s", took.as_secs_f64())
+    }
+}
+
 /// A number with commas between its thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -240,6 +251,8 @@ mod tests {
         assert_eq!(age_text(0.5), "12 h");
         assert_eq!(age_text(3.25), "3.2 d");
         assert_eq!(age_text(-45.0), "in 45 d");
+        assert_eq!(took_text(Duration::from_millis(51)), "51 ms");
+        assert_eq!(took_text(Duration::from_millis(2_380)), "2.4 s");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "memory", "memories"), "1 memory");

@@ -45,7 +45,19 @@ impl NamespaceHandle {
     /// # Errors
     /// [`Error::NotFound`], what else the server answers, or that it can't be reached.
     pub async fn get(&self, id: MemoryId) -> Result<Memory, Error> {
-        let call = GetCall { namespace: self.namespace.clone(), id };
+        self.read(id, None).await
+    }
+
+    /// As [`NamespaceHandle::get`], for an agent: it sees its own memories beside the shared ones.
+    ///
+    /// # Errors
+    /// As [`NamespaceHandle::get`].
+    pub async fn get_as(&self, id: MemoryId, agent: &str) -> Result<Memory, Error> {
+        self.read(id, Some(agent.to_owned())).await
+    }
+
+    async fn read(&self, id: MemoryId, agent_id: Option<String>) -> Result<Memory, Error> {
+        let call = GetCall { namespace: self.namespace.clone(), id, agent_id };
         let send = |request| {
             let mut service = self.transport.memories();
             async move { service.get(request).await }

@@ -14,10 +14,8 @@ fn readers_see_whole_batches_in_order_while_writers_write() {
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for batch in 0..60 {
-                let items = (0..5).map(|item| WriteItem {
-                    draft: fact(&format!("batch {batch} item {item}")),
-                    vectors: None,
-                });
+                let items =
+                    (0..5).map(|item| WriteItem::new(fact(&format!("batch {batch} item {item}")), None));
                 let request = BatchRequest { items: items.collect(), ..BatchRequest::default() };
                 db.engine.write_batch(&ns("ops"), request).unwrap().wait().unwrap();
             }

@@ -1,7 +1,7 @@
 //! Invariants 2 and 3: replay gives what live writing gave, and repeats no decision.
 
 use hindsight_core::{Draft, Embedding, Filter, Memory, MemoryId, Patch, Recall, Recalled};
-use hindsight_engine::{ForgetRequest, ForgetTarget, RestoreRequest, UpdateRequest};
+use hindsight_engine::{ForgetRequest, ForgetTarget, Maker, RestoreRequest, UpdateRequest};
 use proptest::prelude::*;
 
 use crate::support::{Db, fact, ns, vectors};
@@ -40,7 +40,14 @@ fn run(db: &Db, ids: &mut Vec<MemoryId>, op: Op) {
         Op::Update(index, text) => {
             let Some(id) = at(index, ids) else { return };
             let patch = Patch { content: Some(text), ..Patch::default() };
-            let update = UpdateRequest { id, patch, version: None, vectors: None, request_id: None };
+            let update = UpdateRequest {
+                id,
+                patch,
+                version: None,
+                vectors: None,
+                maker: Maker::Caller,
+                request_id: None,
+            };
             // Refused for a forgotten memory; then nothing may have changed.
             let _ = db.engine.update(&ns("ops"), update).map(|unsynced| unsynced.wait().unwrap());
         }

@@ -36,8 +36,12 @@ impl Db {
         self.try_write(draft, None).unwrap().memory
     }
 
-    pub(crate) fn try_write(&self, draft: Draft, vectors: Option<RawVectors>) -> Result<Written, EngineError> {
-        self.engine.write(&ns("ops"), WriteItem { draft, vectors }, WriteOptions::default())?.wait()
+    pub(crate) fn try_write(
+        &self,
+        draft: Draft,
+        vectors: Option<RawVectors>,
+    ) -> Result<Written, EngineError> {
+        self.engine.write(&ns("ops"), WriteItem::new(draft, vectors), WriteOptions::default())?.wait()
     }
 
     pub(crate) fn list(&self, filter: Filter) -> Vec<Memory> {

@@ -1,13 +1,13 @@
 //! W9: changes under optimistic locking.
 
 use hindsight_core::{Patch, Recall};
-use hindsight_engine::{EngineError, UpdateRequest};
+use hindsight_engine::{EngineError, Maker, UpdateRequest};
 
 use crate::support::{Db, fact, ns, vectors};
 
 fn change(id: hindsight_core::MemoryId, content: &str) -> UpdateRequest {
     let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
-    UpdateRequest { id, patch, version: None, vectors: None, request_id: None }
+    UpdateRequest { id, patch, version: None, vectors: None, maker: Maker::Caller, request_id: None }
 }
 
 #[test]

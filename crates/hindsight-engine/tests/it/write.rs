@@ -69,7 +69,7 @@ fn w9_the_same_request_acts_once_also_across_a_restart() {
     let db = Db::new();
     let write = |db: &Db, text: &str| {
         let options = WriteOptions { request_id: Some("r-1".to_owned()), ..WriteOptions::default() };
-        db.engine.write(&ns("ops"), WriteItem { draft: fact(text), vectors: None }, options)
+        db.engine.write(&ns("ops"), WriteItem::new(fact(text), None), options)
     };
     let first = write(&db, "once").unwrap().wait().unwrap();
     let again = write(&db, "once").unwrap().wait().unwrap();
@@ -84,7 +84,7 @@ fn w9_the_same_request_acts_once_also_across_a_restart() {
 #[test]
 fn w1_a_bad_item_of_a_batch_is_refused_by_itself() {
     let db = Db::new();
-    let item = |text: &str| WriteItem { draft: fact(text), vectors: None };
+    let item = |text: &str| WriteItem::new(fact(text), None);
     let batch = |all_or_nothing| BatchRequest {
         items: vec![item("good"), item(""), item("good too")],
         all_or_nothing,
@@ -108,7 +108,7 @@ fn w1_a_bad_item_of_a_batch_is_refused_by_itself() {
 #[test]
 fn w12_one_batch_can_not_bring_two_models() {
     let db = Db::new();
-    let item = |model: &str, values: &[f32]| WriteItem { draft: fact("x"), vectors: vectors(model, values) };
+    let item = |model: &str, values: &[f32]| WriteItem::new(fact("x"), vectors(model, values));
     let items = vec![item("a", &[1.0]), item("b", &[1.0]), item("a", &[1.0, 2.0]), item("a", &[3.0])];
     let written = db
         .engine
@@ -134,8 +134,7 @@ fn validate_only_stores_nothing() {
     let db = Db::new();
     let options = WriteOptions { validate_only: true, ..WriteOptions::default() };
     let draft = Draft { kind: Some(Kind::Episode), status: Some(Status::Failure), ..fact("refund failed") };
-    let would =
-        db.engine.write(&ns("ops"), WriteItem { draft, vectors: None }, options).unwrap().wait().unwrap();
+    let would = db.engine.write(&ns("ops"), WriteItem::new(draft, None), options).unwrap().wait().unwrap();
     assert_eq!((would.memory.importance, would.memory.version), (0.8, 0));
     assert!(db.engine.namespaces(None, 10).0.is_empty());
 }
@@ -144,7 +143,7 @@ fn validate_only_stores_nothing() {
 fn namespaces_do_not_mix() {
     let db = Db::new();
     db.write(fact("secret of ops"));
-    let other = WriteItem { draft: fact("secret of sales"), vectors: None };
+    let other = WriteItem::new(fact("secret of sales"), None);
     db.engine.write(&ns("sales"), other, WriteOptions::default()).unwrap().wait().unwrap();
     assert_eq!(db.contents("secret"), ["secret of ops"]);
     let names: Vec<String> =

@@ -12,6 +12,8 @@ pub struct GetCall {
     pub namespace: Namespace,
     /// Which.
     pub id: MemoryId,
+    /// The agent that asks.
+    pub agent_id: Option<String>,
 }
 
 impl GetCall {
@@ -23,13 +25,21 @@ impl GetCall {
         let mut gather = Gather::default();
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
         let id = gather.keep_some(super::memory_id(&wire.id));
-        super::finish(gather, namespace.zip(id), |(namespace, id)| GetCall { namespace, id })
+        super::finish(gather, namespace.zip(id), |(namespace, id)| GetCall {
+            namespace,
+            id,
+            agent_id: Some(wire.agent_id.clone()).filter(|agent| !agent.is_empty()),
+        })
     }
 
     /// The request for the wire.
     #[must_use]
     pub fn into_wire(self) -> v1::GetRequest {
-        v1::GetRequest { namespace: self.namespace.to_string(), id: self.id.to_string() }
+        v1::GetRequest {
+            namespace: self.namespace.to_string(),
+            id: self.id.to_string(),
+            agent_id: self.agent_id.unwrap_or_default(),
+        }
     }
 }
 

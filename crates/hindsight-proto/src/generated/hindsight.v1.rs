@@ -1487,6 +1487,9 @@ pub struct GetRequest {
     pub namespace: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
     pub id: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own memories beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetResponse {

@@ -1,7 +1,7 @@
 //! Which texts get a vector from the server's embedder, and what to do where they can't.
 
 use hindsight_core::{MemoryId, Namespace, RawVector, RawVectors, VectorRole};
-use hindsight_engine::WriteItem;
+use hindsight_engine::{Maker, WriteItem};
 
 use super::{AppError, Worker};
 
@@ -73,6 +73,7 @@ impl Worker {
         for (index, vectors) in bare.iter().zip(made) {
             if let Some(item) = items.get_mut(*index) {
                 item.vectors = vectors;
+                item.maker = Maker::Server;
             }
         }
         Ok(bare)
@@ -80,8 +81,7 @@ impl Worker {
 
     /// The texts that a memory has now, if it can be read.
     pub(super) fn present_texts(&self, namespace: &Namespace, id: MemoryId) -> Option<(String, String)> {
-        let got = self.engine.get(namespace, id, None).ok()?.wait().ok()?;
-        Some((got.memory.content, got.memory.summary))
+        self.engine.texts(namespace, id)
     }
 
     fn deserves_a_vector(&self, text: &str) -> bool {

@@ -43,7 +43,6 @@ struct Worker {
 impl Worker {
     fn info(&self, started_at: Timestamp) -> ServerInfo {
         let Worker { engine, embedder, .. } = self;
-        let (names, _) = engine.namespaces(None, hindsight_core::limits::NAMESPACES_MAX);
         ServerInfo {
             version: env!("CARGO_PKG_VERSION"),
             format: hindsight_storage::store::FORMAT_VERSION,
@@ -51,7 +50,7 @@ impl Worker {
             revision: engine.revision(),
             embedding_model: embedder.model().to_owned(),
             dimension: embedder.dimension(),
-            namespaces: u64::try_from(names.len()).unwrap_or(u64::MAX),
+            namespaces: u64::try_from(engine.namespace_count()).unwrap_or(u64::MAX),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use hindsight_core::{Invalid, Namespace, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, RestoreRequest, Unsynced,
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, Maker, RestoreRequest, Unsynced,
     UpdateRequest, WriteItem, WriteOptions, Written,
 };
 
@@ -150,6 +150,7 @@ impl Worker {
         let mut content = request.patch.content.clone().unwrap_or(old_content);
         let mut summary = request.patch.summary.clone().unwrap_or(old_summary);
         request.vectors = self.vectors_of_one(&content, &summary)?;
+        request.maker = Maker::Server;
         let id = request.id;
         let mut written = self.engine.update(namespace, request)?.wait()?;
         // The texts may have changed between reading and updating, or were not to be read: the vectors then depict
@@ -166,6 +167,7 @@ impl Worker {
                 patch: Patch { summary: Some(summary.clone()), ..Patch::default() },
                 version: Some(memory.version),
                 vectors: self.vectors_of_one(&content, &summary)?,
+                maker: Maker::Server,
                 request_id: None,
             };
             match self.engine.update(namespace, again) {

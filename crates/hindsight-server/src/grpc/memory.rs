@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hindsight_engine::{
-    Affected, EngineError, ForgetRequest, ForgetTarget, ListRequest, RestoreRequest, UpdateRequest,
+    Affected, EngineError, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest, UpdateRequest,
     WriteItem, WriteOptions,
 };
 use hindsight_proto::call;
@@ -16,7 +16,7 @@ use crate::app::{App, Batch, Refusal, page::Listing};
 pub(super) struct Memories(pub(super) Arc<App>);
 
 fn item(entry: call::WriteEntry) -> WriteItem {
-    WriteItem { draft: entry.draft, vectors: entry.vectors }
+    WriteItem::new(entry.draft, entry.vectors)
 }
 
 #[tonic::async_trait]
@@ -58,7 +58,7 @@ impl MemoryService for Memories {
     ) -> Result<Response<v1::RecordResponse>, Status> {
         let call = call::RecordCall::from_wire(request.into_inner()).map_err(refuse)?;
         let draft = call.record.into_draft().map_err(refuse)?;
-        let item = WriteItem { draft, vectors: call.vectors };
+        let item = WriteItem::new(draft, call.vectors);
         let options = WriteOptions { validate_only: call.validate_only, request_id: call.request_id };
         let written = self.0.record(call.namespace, item, options).await.map_err(refuse)?;
         Ok(Response::new(v1::RecordResponse {
@@ -71,7 +71,7 @@ impl MemoryService for Memories {
 
     async fn get(&self, request: Request<v1::GetRequest>) -> Result<Response<v1::GetResponse>, Status> {
         let call = call::GetCall::from_wire(&request.into_inner()).map_err(refuse)?;
-        let got = self.0.get(call.namespace, call.id, None).await.map_err(refuse)?;
+        let got = self.0.get(call.namespace, call.id, call.agent_id).await.map_err(refuse)?;
         Ok(Response::new(v1::GetResponse { memory: Some(got.memory.into()), revision: got.revision.0 }))
     }
 
@@ -113,6 +113,7 @@ impl MemoryService for Memories {
             patch: call.patch,
             version: call.version,
             vectors: call.vectors,
+            maker: Maker::Caller,
             request_id: call.request_id,
         };
         let written = self.0.update(call.namespace, update).await.map_err(refuse)?;

@@ -2,7 +2,7 @@
 
 use axum::extract::{Request, State};
 use hindsight_core::{Invalid, Memory, MemoryId, Patch};
-use hindsight_engine::{Affected, ForgetRequest, ForgetTarget, RestoreRequest, UpdateRequest};
+use hindsight_engine::{Affected, ForgetRequest, ForgetTarget, Maker, RestoreRequest, UpdateRequest};
 use serde::Serialize;
 
 use super::{Http, Reply, answer};
@@ -41,7 +41,7 @@ pub(super) async fn update(State(http): State<Http>, request: Request) -> Reply 
     let vectors = call.fields.vectors()?;
     let request_id = call.request_id()?;
     let patch: Patch = call.fields.rest()?;
-    let update = UpdateRequest { id, patch, version, vectors, request_id };
+    let update = UpdateRequest { id, patch, version, vectors, maker: Maker::Caller, request_id };
     let written = http.app.update(namespace, update).await?;
     answer(&UpdateReply { memory: written.memory, revision: written.revision.0, replayed: written.replayed })
 }

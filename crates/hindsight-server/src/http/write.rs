@@ -69,7 +69,7 @@ pub(super) async fn record(State(http): State<Http>, request: Request) -> Reply 
     let options = call.options()?;
     let vectors = call.fields.vectors()?;
     let record: RecordDraft = call.fields.without_nulls().rest()?;
-    let item = WriteItem { draft: record.into_draft()?, vectors };
+    let item = WriteItem::new(record.into_draft()?, vectors);
     answer(&WriteReply::from(http.app.record(namespace, item, options).await?))
 }
 
@@ -96,7 +96,7 @@ pub(super) async fn batch(State(http): State<Http>, request: Request) -> Reply {
 fn item(mut fields: Fields) -> Result<WriteItem, Invalid> {
     let vectors = fields.vectors()?;
     let draft: Draft = fields.without_nulls().rest()?;
-    Ok(WriteItem { draft, vectors })
+    Ok(WriteItem::new(draft, vectors))
 }
 
 fn item_reply(result: Result<MemoryId, EngineError>) -> ItemReply {

@@ -4,7 +4,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hindsight_core::{Filter, Memory, Namespace};
+use hindsight_client::ListBuilder;
+use hindsight_core::{Filter, Memory};
 use tempfile::NamedTempFile;
 
 use crate::connection::Connection;
@@ -25,9 +26,12 @@ pub(crate) struct ExportArgs {
     /// Export every namespace
     #[arg(long)]
     all_namespaces: bool,
+    /// Export the memories of this agent's own beside the shared ones
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
 }
 
-/// Exports. Forgotten memories are left out.
+/// Exports. Forgotten memories are left out, and so are those that only another agent may see.
 pub(crate) async fn run(connection: &Connection, args: ExportArgs, out: &mut Out) -> Result<(), Failure> {
     let namespaces = match args.all_namespaces {
         true => connection.client().namespaces().await?.into_iter().map(|summary| summary.name).collect(),
@@ -40,7 +44,13 @@ pub(crate) async fn run(connection: &Connection, args: ExportArgs, out: &mut Out
     let mut count = 0;
     let progress = Progress::items(None);
     for namespace in &namespaces {
-        count += pages(connection, namespace, &mut target, &progress, count).await?;
+        let mut list = connection.memories_of(namespace)?.list(Filter::default()).page_size(PAGE_SIZE);
+        if let Some(agent) = &args.agent {
+            list = list.agent(agent);
+        }
+        // A namespace that does not exist lists nothing; its export would look like one of an empty namespace.
+        connection.memories_of(namespace)?.stats().await?;
+        count += pages(list, &mut target, &progress, count).await?;
     }
     progress.finish();
     target.finish()?;
@@ -49,16 +59,12 @@ pub(crate) async fn run(connection: &Connection, args: ExportArgs, out: &mut Out
 }
 
 async fn pages(
-    connection: &Connection,
-    namespace: &Namespace,
+    list: ListBuilder,
     target: &mut Target<'_>,
     progress: &Progress,
     before: u64,
 ) -> Result<u64, Failure> {
-    let memories = connection.memories_of(namespace)?;
-    // A namespace that does not exist lists nothing; its export would look like one of an empty namespace.
-    memories.stats().await?;
-    let mut all = memories.list(Filter::default()).page_size(PAGE_SIZE).all();
+    let mut all = list.all();
     let mut count = 0;
     while let Some(memory) = all.next().await? {
         target.write(&memory)?;

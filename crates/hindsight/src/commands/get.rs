@@ -14,6 +14,9 @@ pub(crate) struct GetArgs {
     /// Their ids
     #[arg(required = true, value_name = "ID")]
     ids: Vec<MemoryId>,
+    /// The agent that asks; it sees its own memories beside the shared ones
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
 }
 
 /// Shows one memory as one document, and several as a list.
@@ -21,7 +24,10 @@ pub(crate) async fn run(connection: &Connection, args: GetArgs, out: &mut Out) -
     let memories = connection.memories()?;
     let mut found = Vec::new();
     for id in args.ids {
-        found.push(memories.get(id).await?);
+        found.push(match &args.agent {
+            Some(agent) => memories.get_as(id, agent).await?,
+            None => memories.get(id).await?,
+        });
     }
     if let [memory] = found.as_slice() {
         return out.single(memory, |paint, width| view::memory::detail(memory, *paint, width));

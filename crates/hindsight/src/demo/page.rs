@@ -9,7 +9,7 @@ use super::child::ServerProcess;
 use super::questions::Question;
 use crate::failure::Failure;
 use crate::output::Out;
-use crate::screen::{Paint, counted, flat, wrapped};
+use crate::screen::{Paint, counted, flat, took_text, wrapped};
 use crate::view::{breakdown, memory::headline};
 
 /// Lines of a memory's text at most.
@@ -47,8 +47,8 @@ impl Page<'_> {
 
     pub(crate) fn started(&mut self, server: &ServerProcess) -> Result<(), Failure> {
         let text = format!(
-            "server started in {} ms: gRPC on {}, HTTP on {}, {} in the log",
-            server.took.as_millis(),
+            "server started in {}: gRPC on {}, HTTP on {}, {} in the log",
+            took_text(server.took),
             server.ready.grpc,
             server.ready.http,
             counted(server.ready.memories, "memory", "memories"),
@@ -57,7 +57,7 @@ impl Page<'_> {
     }
 
     pub(crate) fn loaded(&mut self, count: u64, took: Duration) -> Result<(), Failure> {
-        let text = format!("stored {count} memories in {} ms, each durable", took.as_millis());
+        let text = format!("stored {count} memories in {}, each durable", took_text(took));
         self.line(&text)
     }
 
@@ -146,7 +146,7 @@ impl Page<'_> {
             );
             self.line(&text)?;
         }
-        let text = format!("done in {:.1} s", took.as_secs_f64());
+        let text = format!("done in {}", took_text(took));
         let text = self.paint.dim(&text);
         self.line(&text)
     }

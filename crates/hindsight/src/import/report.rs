@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::Duration;
 
 use hindsight_core::{Namespace, Violation};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::screen::{counted, flat, grouped};
+use crate::screen::{counted, flat, grouped, took_text};
 
 /// Most complaints that go to the screen; a file given with `--errors` takes all of them.
 const SHOWN_MAX: u64 = 100;
@@ -94,10 +95,11 @@ impl Report {
     pub(crate) fn summary(&self) -> String {
         let Counts { lines, stored, already_there, failed, namespaces, seconds } = &self.counts;
         let mut text = format!(
-            "imported {} of {} into {} in {seconds:.1} s",
+            "imported {} of {} into {} in {}",
             counted(*stored, "memory", "memories"),
             counted(*lines, "line", "lines"),
             counted(u64::try_from(namespaces.len()).unwrap_or(u64::MAX), "namespace", "namespaces"),
+            took_text(Duration::try_from_secs_f64(*seconds).unwrap_or_default()),
         );
         if *already_there > 0 {
             text.push_str(&format!("; {} already there", counted(*already_there, "was", "were")));

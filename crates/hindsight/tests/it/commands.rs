@@ -173,6 +173,22 @@ fn the_same_now_gives_the_same_answer() {
 }
 
 #[test]
+fn what_is_an_agents_own_only_that_agent_sees() {
+    let served = Served::start();
+    let id = served.write("my own notes", &["--agent", "a-1", "--scope", "agent"]);
+    for command in [&["list"][..], &["recall", "notes"], &["export"]] {
+        assert_eq!(served.run(command).ok().lines().len(), 0, "{command:?}");
+        let as_other = [command, &["--agent", "a-2"]].concat();
+        assert_eq!(served.run(&as_other).ok().lines().len(), 0, "{command:?}");
+        let as_owner = [command, &["--agent", "a-1"]].concat();
+        assert_eq!(served.run(&as_owner).ok().lines().len(), 1, "{command:?}");
+    }
+    served.run(&["get", &id]).refused(3, &[&id]);
+    served.run(&["get", &id, "--agent", "a-2"]).refused(3, &[&id]);
+    served.run(&["get", &id, "--agent", "a-1"]).ok();
+}
+
+#[test]
 fn an_empty_answer_says_why() {
     let served = Served::start();
     let nothing = served.run(&["recall", "anything"]).ok();
