@@ -12,4 +12,5 @@ mod calls;
 mod connecting;
 mod errors;
 mod mock;
+mod readme;
 mod retries;
