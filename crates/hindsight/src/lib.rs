@@ -1,9 +1,9 @@
 //! HindsightDB on the command line: one program that serves, and that asks.
 //!
-//! What it does: reads flags ([`cli`]), makes of each command one or a few calls of the client crate ([`commands`]),
-//! and prints the answer for people or for programs ([`output`], [`view`]). `serve` runs the server crate in this
+//! What it does: reads flags (`cli`), makes of each command one or a few calls of the client crate (`commands`),
+//! and prints the answer for people or for programs (`output`, `view`). `serve` runs the server crate in this
 //! process; every other command goes over the wire, so there is one way in. What it does not: it holds no rule of
-//! the database. What is right and wrong is said by the server, and only put into words here ([`failure`]).
+//! the database. What is right and wrong is said by the server, and only put into words here (`failure`).
 //!
 //! Data goes to standard output, all else to standard error. Exit codes, which scripts may rely on:
 //!
