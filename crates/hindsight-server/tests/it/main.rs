@@ -5,6 +5,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod agent_loop;
 mod agents;
 mod bad_input;
 mod calls;
