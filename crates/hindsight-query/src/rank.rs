@@ -10,6 +10,7 @@ use hindsight_core::{Breakdown, Decay, Fusion, Kind, Recall, Timestamp};
 
 use crate::candidates::Candidate;
 use crate::plan::{Channel, Plan, normalized};
+use crate::view::share;
 
 /// A candidate with its score.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ fn facts<Id>(recall: &Recall, now: Timestamp, candidate: &Candidate<Id>) -> scor
     let facts = &candidate.facts;
     score::Facts {
         standing: facts.standing(now),
-        importance: f64::from(facts.importance),
+        importance: share(facts.importance),
         decay: recall.decay.unwrap_or(Decay::of_kind(facts.kind)),
         source_weight: trust(facts.source),
         transient_failure: facts.transient_failure,

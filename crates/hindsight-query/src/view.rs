@@ -52,11 +52,17 @@ impl Facts {
         Standing {
             kind: self.kind,
             status: self.status,
-            confidence: f64::from(self.confidence),
+            confidence: share(self.confidence),
             used_count: self.used_count,
             age_days: self.useful_at.days_until(now),
         }
     }
+}
+
+/// A share of 0–1 as it was meant: an f32 of 0.2 is 0.2, and not 0.20000000298.
+#[must_use]
+pub fn share(value: f32) -> f64 {
+    (f64::from(value) * 1e6).round() / 1e6
 }
 
 /// One namespace at one log position. Every answer is exact and in a fixed order, so that the same question over the
