@@ -17,7 +17,7 @@ pub struct Args {
     /// A folder with memories.jsonl and queries.jsonl; may be given several times.
     #[arg(long, required = true)]
     dataset: Vec<PathBuf>,
-    /// The weights of the vector, keyword and window channels, such as 0.5,0.2,0.1.
+    /// The weights of vector, keyword, window and neighbour, such as 0.5,0.2,0.1,0.4.
     #[arg(long, value_delimiter = ',')]
     weights: Option<Vec<f64>>,
     /// Join channels by reciprocal ranks.
@@ -108,7 +108,9 @@ fn ask(store: &Store, question: &Question, mode: Mode, args: &Args) -> anyhow::R
         return Ok(Vec::new());
     }
     let weights = match args.weights.as_deref() {
-        Some([vector, keyword, window]) => Weights { vector: *vector, keyword: *keyword, window: *window },
+        Some([vector, keyword, window, neighbour]) => {
+            Weights { vector: *vector, keyword: *keyword, window: *window, neighbour: *neighbour }
+        }
         _ => Weights::default(),
     };
     let request = Recall {

@@ -58,13 +58,15 @@ pub struct Weights {
     pub keyword: f64,
     /// Nearness to the span of time that the query names.
     pub window: f64,
+    /// The relevance of the best neighbour in the session, beside a memory's own at 1.
+    pub neighbour: f64,
 }
 
 impl Default for Weights {
     /// Found on dialogue, facts and episodes in two languages with the built-in embedder: words tell more than its
     /// vectors do. docs/retrieval.md has the figures; with a stronger model of one's own, more vector is right.
     fn default() -> Self {
-        Weights { vector: 0.25, keyword: 0.45, window: 0.2 }
+        Weights { vector: 0.25, keyword: 0.45, window: 0.2, neighbour: 0.4 }
     }
 }
 
@@ -167,8 +169,10 @@ impl Recall {
     }
 
     fn check_weights(&self, v: &mut Violations) {
-        let Weights { vector, keyword, window } = self.weights;
-        for (name, weight) in [("vector", vector), ("keyword", keyword), ("window", window)] {
+        let Weights { vector, keyword, window, neighbour } = self.weights;
+        for (name, weight) in
+            [("vector", vector), ("keyword", keyword), ("window", window), ("neighbour", neighbour)]
+        {
             let right = weight.is_finite() && (0.0..=1000.0).contains(&weight);
             v.unless(right, &format!("weights.{name}"), || {
                 format!("is {weight}: expected a number from 0 to 1000")
@@ -233,7 +237,7 @@ mod tests {
             top_k: 0,
             token_budget: Some(0),
             min_score: Some(1.5),
-            weights: Weights { vector: 0.0, keyword: 0.0, window: 0.0 },
+            weights: Weights { vector: 0.0, keyword: 0.0, window: 0.0, neighbour: 0.0 },
             decay: Some(Decay::FactorPerDay(1.5)),
             time_zone: Some("Mars/Olympus".to_owned()),
             ..Recall::default()

@@ -187,6 +187,14 @@ impl ReadView for View<'_> {
         self.newest_first(self.both(set, limit, find, newer, |ordinal| *ordinal))
     }
 
+    fn neighbours(&self, set: &PlaceSet, id: Place, within_ms: i64) -> Vec<Place> {
+        let neighbours = self.shelf(id).neighbours(id.ordinal, within_ms);
+        let allowed = if id.inactive { &set.inactive } else { &set.active };
+        let beside = [neighbours.before, neighbours.after].into_iter().flatten();
+        let beside = beside.filter(|ordinal| allowed.contains(*ordinal));
+        beside.map(|ordinal| Place { inactive: id.inactive, ordinal }).collect()
+    }
+
     fn facts(&self, id: Place) -> Facts {
         let shelf = self.shelf(id);
         // A handle that a selection or search of this very view named has its facts; the fallback is never seen.

@@ -23,6 +23,9 @@ pub struct Shelf {
     vectors: VectorIndex,
 }
 
+/// A session of up to this many memories is walked for neighbours; of a larger one those near in time are.
+const SESSION_WALK_MAX: usize = 512;
+
 /// The memories next to one in its session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Neighbours {
@@ -108,16 +111,26 @@ impl Shelf {
     /// Of memories with the same time the one with the lower id comes first.
     #[must_use]
     pub fn neighbours(&self, ordinal: Ordinal, within_ms: i64) -> Neighbours {
-        let Some(at) = self.hot(ordinal).map(|hot| hot.occurred_at) else { return Neighbours::default() };
-        let near = self
-            .occurred_between(Some(at.plus_ms(-within_ms)), Some(at.plus_ms(within_ms.saturating_add(1))));
-        let place = |ordinal: Ordinal| (self.hot(ordinal).map(|hot| hot.occurred_at), self.id(ordinal));
-        let here = place(ordinal);
-        let session = self.bitmaps.in_session_of(ordinal, &near.0);
-        let others = || session.iter().copied();
+        let (Some(hot), Some(session)) = (self.hot(ordinal), self.bitmaps.session_of(ordinal)) else {
+            return Neighbours::default();
+        };
+        let at = hot.occurred_at;
+        let (from, to) = (at.plus_ms(-within_ms), at.plus_ms(within_ms.saturating_add(1)));
+        let place = |other: &Ordinal| (self.hot(*other).map(|hot| hot.occurred_at), self.id(*other));
+        let here = place(&ordinal);
+        let is_near =
+            |other: &Ordinal| self.hot(*other).is_some_and(|hot| (from..to).contains(&hot.occurred_at));
+        let others: Vec<Ordinal> = if session.len() <= SESSION_WALK_MAX {
+            session.iter().map(Ordinal).filter(is_near).collect()
+        } else {
+            self.occurred_between(Some(from), Some(to))
+                .iter()
+                .filter(|other| session.contains(other.0))
+                .collect()
+        };
         Neighbours {
-            before: others().filter(|other| place(*other) < here).max_by_key(|other| place(*other)),
-            after: others().filter(|other| place(*other) > here).min_by_key(|other| place(*other)),
+            before: others.iter().copied().filter(|other| place(other) < here).max_by_key(place),
+            after: others.iter().copied().filter(|other| place(other) > here).min_by_key(place),
         }
     }
 }

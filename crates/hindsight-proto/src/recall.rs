@@ -51,7 +51,7 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
         Some(vector) => (vector.as_slice().to_vec(), text::or_empty(recall.embedding_model)),
         None => (Vec::new(), String::new()),
     };
-    let Weights { vector: by_vector, keyword, window } = recall.weights;
+    let Weights { vector: by_vector, keyword, window, neighbour } = recall.weights;
     Ok(v1::RecallRequest {
         namespace: String::new(),
         query: recall.query,
@@ -64,7 +64,12 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
         top_k: u32_of(recall.top_k),
         token_budget: u32_of(recall.token_budget.unwrap_or(0)),
         min_score: recall.min_score,
-        weights: Some(v1::Weights { vector: Some(by_vector), keyword: Some(keyword), window: Some(window) }),
+        weights: Some(v1::Weights {
+            vector: Some(by_vector),
+            keyword: Some(keyword),
+            window: Some(window),
+            neighbour: Some(neighbour),
+        }),
         fusion: recall.fusion.number(),
         decay: recall.decay.map(decay_to_wire),
         agent_id: text::or_empty(recall.agent_id),
@@ -81,6 +86,7 @@ fn weights_from_wire(wire: Option<v1::Weights>) -> Weights {
         vector: wire.vector.unwrap_or(default.vector),
         keyword: wire.keyword.unwrap_or(default.keyword),
         window: wire.window.unwrap_or(default.window),
+        neighbour: wire.neighbour.unwrap_or(default.neighbour),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The channels side by side: each brings its best, and every candidate is then scored on every channel.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{Channel, Plan, window_score};
+use crate::plan::{Channel, NEIGHBOUR_MS, Plan, window_score};
 use crate::view::{Facts, ReadView};
 
 /// One candidate, scored on every channel of the plan.
@@ -14,6 +14,8 @@ pub struct Candidate<Id> {
     pub facts: Facts,
     /// What each channel of the plan measured, in the plan's order; absent when a channel does not know it.
     pub raw: Vec<Option<f64>>,
+    /// What stands beside it in its session.
+    pub neighbours: Vec<Id>,
     /// How alike it is to the query in itself, 0–1.
     pub similarity: f64,
 }
@@ -41,8 +43,23 @@ pub fn collect<V: ReadView>(
         plan.found.push(found.len());
         ids.extend(found);
     }
+    // What stands beside a find in its session becomes a candidate too: an answer often follows what was said before it.
+    let mut beside: BTreeMap<V::Id, Vec<V::Id>> = BTreeMap::new();
+    if plan.neighbour_weight > 0.0 {
+        for id in ids.clone() {
+            let neighbours = view.neighbours(set, id, NEIGHBOUR_MS);
+            ids.extend(neighbours.iter().copied());
+            beside.insert(id, neighbours);
+        }
+    }
     plan.candidates = ids.len();
-    ids.into_iter().map(|id| score(view, plan, question, id)).collect()
+    let neighbours_of = |id: V::Id| match beside.remove(&id) {
+        Some(neighbours) => neighbours,
+        None if plan.neighbour_weight > 0.0 => view.neighbours(set, id, NEIGHBOUR_MS),
+        None => Vec::new(),
+    };
+    let mut neighbours_of = neighbours_of;
+    ids.into_iter().map(|id| score(view, plan, question, id, neighbours_of(id))).collect()
 }
 
 fn bring<V: ReadView>(
@@ -65,7 +82,13 @@ fn bring<V: ReadView>(
     }
 }
 
-fn score<V: ReadView>(view: &V, plan: &Plan, question: &Question<V>, id: V::Id) -> Candidate<V::Id> {
+fn score<V: ReadView>(
+    view: &V,
+    plan: &Plan,
+    question: &Question<V>,
+    id: V::Id,
+    neighbours: Vec<V::Id>,
+) -> Candidate<V::Id> {
     let facts = view.facts(id);
     let mut similarity: f64 = 0.0;
     let raw = plan
@@ -88,5 +111,5 @@ fn score<V: ReadView>(view: &V, plan: &Plan, question: &Question<V>, id: V::Id) 
             (Channel::Vector { .. } | Channel::Window { .. } | Channel::Newest { .. }, _, _) => None,
         })
         .collect();
-    Candidate { id, facts, raw, similarity: similarity.clamp(0.0, 1.0) }
+    Candidate { id, facts, raw, neighbours, similarity: similarity.clamp(0.0, 1.0) }
 }

@@ -15,6 +15,9 @@ pub const WINDOW_CANDIDATES: usize = 10;
 /// Candidates of a recall without a query: the newest.
 pub const NEWEST_CANDIDATES: usize = 200;
 
+/// How far apart in time two memories of a session may lie and still count as neighbours, in milliseconds: 5 minutes.
+pub const NEIGHBOUR_MS: i64 = 300_000;
+
 /// A channel that looks for candidates, with its weight in relevance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Channel {
@@ -90,6 +93,8 @@ pub struct Plan {
     pub channels: Vec<Channel>,
     /// How many candidates each channel brought, in the same order.
     pub found: Vec<usize>,
+    /// How much the relevance of the best neighbour counts beside a memory's own; 0 where neighbours are not looked at.
+    pub neighbour_weight: f64,
     /// How channels are joined.
     pub fusion: Fusion,
     /// The span of time that the query names.
@@ -121,10 +126,13 @@ impl Plan {
         if channels.is_empty() && recall.query.trim().is_empty() && recall.vector.is_none() {
             channels.push(Channel::Newest { limit: NEWEST_CANDIDATES });
         }
+        let looks = |channel: &Channel| matches!(channel, Channel::Vector { .. } | Channel::Keyword { .. });
+        let neighbour_weight = if channels.iter().any(looks) { weights.neighbour } else { 0.0 };
         Plan {
             allowed,
             channels,
             found: Vec::new(),
+            neighbour_weight,
             fusion: recall.fusion,
             window,
             candidates: 0,
@@ -153,6 +161,13 @@ impl Display for Plan {
                 Channel::Newest { .. } => writeln!(f)?,
                 _ => writeln!(f, ", share {:.2}", self.share(channel))?,
             }
+        }
+        if self.neighbour_weight > 0.0 {
+            writeln!(
+                f,
+                "├─ neighbours in the session: {:.2} beside a memory's own 1",
+                self.neighbour_weight
+            )?;
         }
         if let Some(window) = &self.window {
             writeln!(f, "├─ time words {:?}: {} to {}", window.words, window.from, window.to)?;

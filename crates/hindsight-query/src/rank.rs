@@ -31,26 +31,57 @@ pub fn rank<Id: Copy + Ord>(
 ) -> Vec<Ranked<Id>> {
     let scales = scales(plan, &candidates);
     let channels: Vec<&Channel> = plan.channels.iter().filter(|channel| channel.weight() > 0.0).collect();
+    let weight = |channel: &Channel| if plan.fusion == Fusion::Rrf { 1.0 } else { channel.weight() };
+    let weight_sum: f64 = channels.iter().map(|channel| weight(channel)).sum();
+    let lifts = lifts(plan, &candidates, |row| {
+        let scored = channels.iter().zip(&scales).map(|(channel, scale)| weight(channel) * at(scale, row));
+        scored.sum::<f64>() / weight_sum
+    });
     let mut ranked: Vec<Ranked<Id>> = candidates
         .into_iter()
         .enumerate()
         .map(|(row, candidate)| {
-            let scores: Vec<ChannelScore> = channels
+            let mut scores: Vec<ChannelScore> = channels
                 .iter()
                 .enumerate()
                 .map(|(column, channel)| ChannelScore {
                     name: channel.name(),
                     raw: candidate.raw.get(column).copied().flatten(),
-                    normalized: scales.get(column).and_then(|scale| scale.get(row)).copied().unwrap_or(0.0),
-                    weight: if plan.fusion == Fusion::Rrf { 1.0 } else { channel.weight() },
+                    normalized: scales.get(column).map_or(0.0, |scale| at(scale, row)),
+                    weight: weight(channel) / weight_sum,
                 })
                 .collect();
+            if let Some(lifts) = &lifts {
+                let (lift, weight) = (at(lifts, row), plan.neighbour_weight);
+                scores.push(ChannelScore { name: "neighbour", raw: Some(lift), normalized: lift, weight });
+            }
             let breakdown = score::score(&scores, &facts(recall, now, &candidate));
             Ranked { candidate, breakdown }
         })
         .collect();
     ranked.sort_by(order);
     ranked
+}
+
+fn at(column: &[f64], row: usize) -> f64 {
+    column.get(row).copied().unwrap_or(0.0)
+}
+
+/// For each candidate the relevance of its best neighbour; absent where nobody has one.
+fn lifts<Id: Ord>(
+    plan: &Plan,
+    candidates: &[Candidate<Id>],
+    relevance: impl Fn(usize) -> f64,
+) -> Option<Vec<f64>> {
+    if plan.neighbour_weight <= 0.0 || candidates.iter().all(|candidate| candidate.neighbours.is_empty()) {
+        return None;
+    }
+    // Candidates stand in the order of their handles.
+    let row_of = |id: &Id| candidates.binary_search_by(|candidate| candidate.id.cmp(id)).ok();
+    let best = |candidate: &Candidate<Id>| {
+        candidate.neighbours.iter().filter_map(row_of).map(&relevance).fold(0.0, f64::max)
+    };
+    Some(candidates.iter().map(best).collect())
 }
 
 fn facts<Id>(recall: &Recall, now: Timestamp, candidate: &Candidate<Id>) -> score::Facts {

@@ -111,6 +111,20 @@ impl ReadView for Shelf {
         rows
     }
 
+    fn neighbours(&self, set: &Vec<usize>, id: usize, within_ms: i64) -> Vec<usize> {
+        let place = |row: &usize| (self.rows[*row].0.occurred_at, *row);
+        let session = &self.rows[id].0.session_id;
+        let near = |row: &&usize| {
+            let apart = self.rows[**row].0.occurred_at.as_ms() - self.rows[id].0.occurred_at.as_ms();
+            session.is_some() && self.rows[**row].0.session_id == *session && apart.abs() <= within_ms
+        };
+        let before =
+            set.iter().filter(near).filter(|row| place(row) < place(&id)).max_by_key(|row| place(row));
+        let after =
+            set.iter().filter(near).filter(|row| place(row) > place(&id)).min_by_key(|row| place(row));
+        before.into_iter().chain(after).copied().collect()
+    }
+
     fn facts(&self, id: usize) -> Facts {
         let memory = &self.rows[id].0;
         Facts {

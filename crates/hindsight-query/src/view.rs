@@ -109,6 +109,8 @@ pub trait ReadView {
     ) -> Vec<Self::Id>;
     /// The newest memories of `set`, newest first, at most `limit`.
     fn newest(&self, set: &Self::Set, limit: usize) -> Vec<Self::Id>;
+    /// The memories of `set` right before and right after this one in its session, at most `within_ms` away.
+    fn neighbours(&self, set: &Self::Set, id: Self::Id, within_ms: i64) -> Vec<Self::Id>;
     /// The facts about a memory.
     fn facts(&self, id: Self::Id) -> Facts;
     /// The memory itself; asked for winners only. Absent only when `id` is not of this view.

@@ -121,16 +121,11 @@ impl BitmapIndex {
         found
     }
 
-    /// The members of `among` that are in the same session as `ordinal`; nobody when it is in none.
-    pub(crate) fn in_session_of(&self, ordinal: Ordinal, among: &RoaringBitmap) -> Vec<Ordinal> {
-        let values = self.values_of.get(ordinal.index());
+    /// The memories of the session that `ordinal` is in; none when it is in none.
+    pub(crate) fn session_of(&self, ordinal: Ordinal) -> Option<&OrdinalSet> {
+        let values = self.values_of.get(ordinal.index())?;
         let is_session = |value: &u32| self.values.word(*value).starts_with(char::from(Field::Session as u8));
-        let session = values
-            .and_then(|values| values.iter().find(is_session))
-            .and_then(|value| self.sets.get(value as usize));
-        session.map_or(Vec::new(), |session| {
-            among.iter().filter(|slot| session.contains(*slot)).map(Ordinal).collect()
-        })
+        self.sets.get(values.iter().find(is_session)? as usize)
     }
 
     fn members(&self, field: Field, value: &str) -> Option<&OrdinalSet> {

@@ -55,6 +55,14 @@ impl OrdinalSet {
         }
     }
 
+    /// How many members it has.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            OrdinalSet::List(list) => list.len(),
+            OrdinalSet::Bitmap(bitmap) => usize::try_from(bitmap.len()).unwrap_or(usize::MAX),
+        }
+    }
+
     /// Whether nobody is left.
     pub(crate) fn is_empty(&self) -> bool {
         match self {

@@ -40,6 +40,25 @@ fn neighbours_share_the_session_and_are_near() {
 }
 
 #[test]
+fn a_long_session_has_the_same_neighbours() {
+    let mut index = NamespaceIndex::default();
+    for number in 0..1_000 {
+        let minutes = i64::try_from(number).unwrap() * 2;
+        index.apply(&at(number + 1, minutes, Some(if number % 3 == 0 { "short" } else { "long" }))).unwrap();
+    }
+    let shelf = index.active();
+    for number in [2, 500, 998] {
+        let beside = shelf.neighbours(shelf.ordinal(id(number)).unwrap(), 5 * MINUTE_MS);
+        let number_of = |ordinal: Option<hindsight_index::Ordinal>| ordinal.map(|o| shelf.id(o).as_u128());
+        let session = |number: &u128| (number - 1) % 3 == 0;
+        let near = |other: &u128| (1..=1_000).contains(other) && session(other) == session(&number);
+        let before = [number - 1, number.saturating_sub(2)].into_iter().find(near);
+        let after = [number + 1, number + 2].into_iter().find(near);
+        assert_eq!((number_of(beside.before), number_of(beside.after)), (before, after), "{number}");
+    }
+}
+
+#[test]
 fn the_newest_come_first() {
     let mut index = NamespaceIndex::default();
     for (number, minutes) in [(1, 5), (2, 90), (3, 5), (4, -3), (5, 7)] {

@@ -1532,6 +1532,9 @@ pub struct Weights {
     pub keyword: ::core::option::Option<f64>,
     #[prost(double, optional, tag = "3")]
     pub window: ::core::option::Option<f64>,
+    /// The relevance of the best neighbour in the session, beside a memory's own at 1.
+    #[prost(double, optional, tag = "4")]
+    pub neighbour: ::core::option::Option<f64>,
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct Decay {

@@ -373,7 +373,7 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
     let how = (
         word(&[Mode::Hybrid, Mode::Vector, Mode::Keyword]),
         word(&[Fusion::Weighted, Fusion::Rrf]),
-        (number(), number(), number()),
+        (number(), number(), number(), number()),
         of(decay),
     );
     let limits = (1..1_000_usize, of(1..1_000_000_usize), of(number()));
@@ -390,7 +390,7 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
             top_k: limits.0,
             token_budget: limits.1,
             min_score: limits.2,
-            weights: Weights { vector: how.2.0, keyword: how.2.1, window: how.2.2 },
+            weights: Weights { vector: how.2.0, keyword: how.2.1, window: how.2.2, neighbour: how.2.3 },
             fusion: how.1,
             decay: how.3,
             agent_id: who.0,

@@ -176,6 +176,7 @@ fn explain_prints_what_was_done() {
          ├─ vector: 3 found of at most 20, share 0.28\n\
          ├─ keyword: 1 found of at most 20, share 0.50\n\
          ├─ window: 3 found of at most 10, share 0.22\n\
+         ├─ neighbours in the session: 0.40 beside a memory's own 1\n\
          ├─ time words \"yesterday\": 2026-11-29T00:00:00Z to 2026-11-30T00:00:00Z\n\
          └─ filter: 3 allowed, exact"
     );
@@ -206,4 +207,39 @@ fn r3_time_words_are_taken_out_of_what_is_searched_for() {
     assert_eq!(left("What failed Yesterday and on Friday?"), "What failed ?");
     assert_eq!(left("上周的备份"), "的备份");
     assert_eq!(left("the last mile"), "the last mile");
+}
+
+#[test]
+fn what_stands_beside_a_find_in_its_session_is_lifted_and_shown_as_such() {
+    let mut shelf = Shelf::default();
+    let said = |content: &str, session: &str| Draft { session_id: Some(session.to_owned()), ..fact(content) };
+    shelf.add(said("where did you buy the lamp", "a"), 2, None);
+    shelf.add(said("at the flea market", "a"), 2, None);
+    shelf.add(said("at the harbour", "b"), 2, None);
+    shelf.add(said("a lamp, of all things", "c"), 2, None);
+    let hits = ask(&shelf, &query("lamp")).hits;
+    let place = |content: &str| hits.iter().position(|hit| hit.memory.content == content);
+    let answer = &hits[place("at the flea market").unwrap()];
+    let part = answer.breakdown.parts.iter().find(|part| part.name == "neighbour").unwrap();
+    assert!((part.raw - 1.0).abs() < 1e-9 && (part.weight - 0.7 * 0.4 / 1.4).abs() < 1e-9, "{part:?}");
+    assert!(place("at the harbour").is_none());
+    // Switched off, or too far apart in time, it does not come up.
+    let off = Recall { weights: Weights { neighbour: 0.0, ..Weights::default() }, ..query("lamp") };
+    assert_eq!(ask(&shelf, &off).hits.len(), 2);
+    shelf.rows[1].0.occurred_at = now();
+    assert_eq!(ask(&shelf, &query("lamp")).hits.len(), 2);
+}
+
+#[test]
+fn a_neighbour_that_the_filter_refuses_does_not_come_in() {
+    let mut shelf = Shelf::default();
+    let said = |content: &str, tag: &str| Draft {
+        session_id: Some("a".to_owned()),
+        tags: vec![tag.to_owned()],
+        ..fact(content)
+    };
+    shelf.add(said("where is the lamp", "yes"), 2, None);
+    shelf.add(said("under the stairs", "no"), 2, None);
+    let filter = Filter { tags: vec!["yes".to_owned()], ..Filter::default() };
+    assert_eq!(contents(&ask(&shelf, &Recall { filter, ..query("lamp") })), ["where is the lamp"]);
 }

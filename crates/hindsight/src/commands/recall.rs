@@ -42,7 +42,7 @@ pub(crate) struct RecallArgs {
     /// Let recency not fall at all
     #[arg(long, conflicts_with_all = ["half_life_days", "factor_per_day"])]
     no_decay: bool,
-    /// The weight of a channel (vector, keyword, window); may be repeated
+    /// The weight of a channel (vector, keyword, window, neighbour); may be repeated
     #[arg(long = "weight", value_name = "CHANNEL=NUMBER", value_parser = weight)]
     weights: Vec<(Channel, f64)>,
     /// Join the channels by reciprocal ranks
@@ -73,11 +73,12 @@ enum Channel {
     Vector,
     Keyword,
     Window,
+    Neighbour,
 }
 
 /// A text that does not set a weight.
 #[derive(Debug, thiserror::Error)]
-#[error("expected vector=NUMBER, keyword=NUMBER or window=NUMBER, such as keyword=0.5")]
+#[error("expected vector, keyword, window or neighbour with a number, such as keyword=0.5")]
 struct BadWeight;
 
 fn weight(text: &str) -> Result<(Channel, f64), BadWeight> {
@@ -86,6 +87,7 @@ fn weight(text: &str) -> Result<(Channel, f64), BadWeight> {
         "vector" => Channel::Vector,
         "keyword" => Channel::Keyword,
         "window" => Channel::Window,
+        "neighbour" => Channel::Neighbour,
         _ => return Err(BadWeight),
     };
     number.parse().map(|number| (channel, number)).map_err(|_| BadWeight)
@@ -104,6 +106,7 @@ impl RecallArgs {
                 Channel::Vector => weights.vector = number,
                 Channel::Keyword => weights.keyword = number,
                 Channel::Window => weights.window = number,
+                Channel::Neighbour => weights.neighbour = number,
             }
         }
         Ok(Recall {
