@@ -1,7 +1,5 @@
 //! Ids: 128 bits, the first 48 of them a time, so that ids sort by when they were made.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-
 use crate::time::Timestamp;
 
 /// The prefix of a memory's id in text.
@@ -67,18 +65,7 @@ impl std::str::FromStr for MemoryId {
     }
 }
 
-impl Serialize for MemoryId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for MemoryId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
+crate::words::text_form!(MemoryId);
 
 #[cfg(test)]
 mod tests {

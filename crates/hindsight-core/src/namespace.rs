@@ -1,7 +1,5 @@
 //! The name of a tenant. It never becomes a path, and it looks the same everywhere.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-
 use crate::limits::NAMESPACE_CHARS_MAX;
 
 /// The name of a namespace: 1–64 of `a–z A–Z 0–9 - _ .`, beginning with a letter or digit.
@@ -46,18 +44,7 @@ impl std::fmt::Display for Namespace {
     }
 }
 
-impl Serialize for Namespace {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Namespace {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
+crate::words::text_form!(Namespace);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,5 @@
 //! Points in time: milliseconds since 1970-01-01 UTC, written as RFC 3339.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-
 /// Milliseconds in one day.
 pub const DAY_MS: i64 = 86_400_000;
 /// Milliseconds in one hour.
@@ -95,18 +93,7 @@ impl std::str::FromStr for Timestamp {
     }
 }
 
-impl Serialize for Timestamp {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Timestamp {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
+crate::words::text_form!(Timestamp);
 
 /// A length of time, as whole milliseconds. Text form: a number and `s`, `m`, `h`, `d` or `w`, such as `7d` or `1.5h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -177,18 +164,7 @@ impl std::str::FromStr for Span {
     }
 }
 
-impl Serialize for Span {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
+crate::words::text_form!(Span);
 
 #[cfg(test)]
 mod tests {

@@ -50,7 +50,7 @@ fn a_long_session_has_the_same_neighbours() {
     for number in [2, 500, 998] {
         let beside = shelf.neighbours(shelf.ordinal(id(number)).unwrap(), 5 * MINUTE_MS);
         let number_of = |ordinal: Option<hindsight_index::Ordinal>| ordinal.map(|o| shelf.id(o).as_u128());
-        let session = |number: &u128| (number - 1) % 3 == 0;
+        let session = |number: &u128| (number - 1).is_multiple_of(3);
         let near = |other: &u128| (1..=1_000).contains(other) && session(other) == session(&number);
         let before = [number - 1, number.saturating_sub(2)].into_iter().find(near);
         let after = [number + 1, number + 2].into_iter().find(near);
