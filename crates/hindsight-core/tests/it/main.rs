@@ -1,3 +1,4 @@
 //! What the crate promises, seen from outside.
 
+mod likeness;
 mod timewords;

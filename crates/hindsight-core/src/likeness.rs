@@ -1,0 +1,48 @@
+//! Whether two memories are one, and whether they contradict each other (W6, W7). Pure: two memories and the cosine that
+//! brought them together.
+//!
+//! A vector finds what is near. It can't tell 500 from 600, Anna from Ben, or "likes" from "does not like": for that the
+//! words themselves are read, by tables, in English and Chinese.
+//!
+//! - [`duplicate`]: the same, or different in what. Default is different; only what a table knows to be spelling is overlooked.
+//! - [`conflict`]: decided by claims, or nominated by opposite words. Default is none.
+//!
+//! Reading order: [`duplicate()`], `fields`, `claims`, `episode`, `moment`, `text` (what a text says, apart from how it is
+//! written), then [`conflict()`], `stance`, `opposites`. [`Difference`] is what the caller is told.
+
+mod claims;
+mod conflict;
+mod duplicate;
+mod episode;
+mod fields;
+mod moment;
+mod opposites;
+mod reason;
+mod stance;
+mod text;
+
+pub use conflict::{Conflict, conflict};
+pub use duplicate::{Duplicate, duplicate};
+pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
+
+/// One form for all texts that differ only in how they are written: what an index of exact wordings is kept by. Two texts
+/// of one wording are nominated without a vector; they may still be two memories. Not meant to be read.
+#[must_use]
+pub fn wording(text: &str) -> String {
+    text::Text::of(text).row()
+}
+
+/// From which cosine on two memories are looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// For being one memory.
+    pub duplicate: f64,
+    /// For saying the opposite; claims need none.
+    pub conflict: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Thresholds {
+        Thresholds { duplicate: 0.92, conflict: 0.85 }
+    }
+}
