@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use hindsight_core::{Batch, Change, Lsn, Record, State};
+use hindsight_storage::record_digest;
 
 use crate::error::EngineError;
 use crate::reply::Model;
-use crate::state::NamespaceState;
+use crate::state::{Held, NamespaceState};
 
 /// Puts one batch into memory. A batch that is in there already is skipped, so replay may begin anywhere earlier.
 ///
@@ -47,19 +48,31 @@ fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), Engin
     if record.memory.version != expected {
         return Err(unapplicable(lsn, "a version of a memory is missing"));
     }
+    hold(state, lsn, record)?;
+    state.dirty.insert(id);
+    Ok(())
+}
+
+/// Holds the newest image of a memory and brings everything that is derived of it up to it.
+///
+/// # Errors
+/// As [`apply`].
+pub(crate) fn hold(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {
+    let (id, version) = (record.memory.id, record.memory.version);
     if let (None, Some(name), Some(first)) =
         (&state.model, &record.memory.embedding_model, record.vectors.first())
     {
         state.model = Some(Model { name: name.clone(), dimension: first.embedding.dimension() });
     }
-    state
-        .index
-        .apply(&record)
-        .map_err(|_| unapplicable(lsn, "a vector does not fit the namespace's dimension"))?;
+    let misfit = "a vector does not fit the namespace's dimension";
+    state.index.apply(&record).map_err(|_| unapplicable(lsn, misfit))?;
     let is_forgotten = record.memory.state == State::Forgotten;
-    let old = state.records.insert(id, Arc::new(record));
-    let was_forgotten = old.is_some_and(|old| old.memory.state == State::Forgotten);
-    state.forgotten = state.forgotten + usize::from(is_forgotten) - usize::from(was_forgotten);
+    state.digest.add(record_digest(id, version, lsn));
+    state.forgotten += usize::from(is_forgotten);
+    if let Some(old) = state.records.insert(id, Held { record: Arc::new(record), lsn }) {
+        state.digest.remove(record_digest(id, old.record.memory.version, old.lsn));
+        state.forgotten -= usize::from(old.record.memory.state == State::Forgotten);
+    }
     Ok(())
 }
 

@@ -6,10 +6,13 @@ use std::time::Instant;
 
 use hindsight_core::{Batch, Lsn, Namespace};
 use hindsight_storage::io::Io;
-use hindsight_storage::{RealIo, Storage};
+use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage};
+use parking_lot::Mutex;
 
-use crate::apply::apply;
+use crate::checkpoint;
 use crate::error::EngineError;
+use crate::load::Cold;
+use crate::maintenance::Maintenance;
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
@@ -20,9 +23,11 @@ pub type Engine = EngineOver<RealIo>;
 
 /// The engine over any [`Io`]; tests run it on a disk that fails and forgets.
 pub struct EngineOver<I: Io> {
+    /// Dropped first: the thread uses the storage.
+    maintenance: Mutex<Option<Maintenance>>,
     pub(crate) io: Arc<I>,
     pub(crate) storage: Arc<Storage<Arc<I>>>,
-    pub(crate) namespaces: Namespaces,
+    pub(crate) namespaces: Arc<Namespaces>,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -32,47 +37,94 @@ impl<I: Io> std::fmt::Debug for EngineOver<I> {
 }
 
 impl Engine {
-    /// Opens a data directory, or makes it, and starts the thread that syncs the log.
+    /// Opens a data directory, or makes it, and starts the threads that sync the log and take checkpoints.
     ///
     /// # Errors
     /// When the directory can't be used (see [`hindsight_storage::StorageError`]) or the log does not fit together.
     pub fn open(dir: &Path, options: Options) -> Result<(Engine, OpenReport), EngineError> {
+        let checkpoint_bytes = options.storage.checkpoint_bytes;
         let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
         engine.storage.spawn_committer()?;
+        let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
+        *engine.maintenance.lock() = Some(Maintenance::start(storage, namespaces, checkpoint_bytes)?);
         Ok((engine, report))
     }
 }
 
 impl<I: Io> EngineOver<I> {
     /// Opens a data directory over `io`. Nothing is synced until somebody drives
-    /// [`hindsight_storage::Storage::commit_step`] or spawns the committer.
+    /// [`hindsight_storage::Storage::commit_step`] or spawns the committer, and no checkpoint is taken but by
+    /// [`EngineOver::checkpoint`].
     ///
     /// # Errors
     /// As [`Engine::open`].
     pub fn open_with(io: Arc<I>, dir: &Path, options: Options) -> Result<(Self, OpenReport), EngineError> {
         let began = Instant::now();
         let namespaces = Namespaces::default();
-        let mut replay = |lsn: Lsn, batch: Batch| -> Result<(), hindsight_storage::ReplayError> {
-            let cell = namespaces.get_or_create(&batch.namespace)?;
-            let mut state = cell.state.write();
-            Ok(apply(&mut state, lsn, batch)?)
+        let opening = Storage::open(Arc::clone(&io), dir, options.storage)?;
+        for stored in opening.namespaces() {
+            let memories = stored.live.saturating_sub(stored.forgotten);
+            namespaces.add_cold(stored.name, Cold { id: stored.id, memories, tail: Vec::new() });
+        }
+        let mut replay = |lsn: Lsn, batch: Batch| -> Result<(), ReplayError> {
+            Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
-        let (storage, recovered) = Storage::open(Arc::clone(&io), dir, options.storage, &mut replay)?;
-        let engine = EngineOver { io, storage: Arc::new(storage), namespaces };
+        let (storage, recovered) = opening.replay(&mut replay)?;
+        let engine = EngineOver {
+            maintenance: Mutex::new(None),
+            io,
+            storage: Arc::new(storage),
+            namespaces: Arc::new(namespaces),
+        };
         let all = engine.namespaces.after(None);
-        let memories = all.iter().map(|cell| memories_of(cell)).sum();
+        let memories = all.iter().map(|cell| engine.memories_of(cell)).sum::<Result<u64, EngineError>>()?;
         let (namespaces, last_lsn) = (all.len(), recovered.last_lsn);
         Ok((engine, OpenReport { namespaces, memories, last_lsn, replay: began.elapsed(), recovered }))
     }
 
+    /// Makes what is waiting durable, with one sync: what the committer does by itself on the machine's own disk, and a
+    /// simulator drives.
+    ///
+    /// # Errors
+    /// What made the log fail.
+    pub fn commit_step(&self) -> Result<(), EngineError> {
+        self.storage.commit_step()?;
+        Ok(())
+    }
+
+    /// Notes in the log how far it is durable, unless a frame says so already; the log's thread does this by itself.
+    ///
+    /// # Errors
+    /// As [`EngineOver::commit_step`].
+    pub fn witness_step(&self) -> Result<(), EngineError> {
+        Ok(self.storage.log().witness_step()?)
+    }
+
+    /// Puts what changed into record files and gives the log's oldest segments up. Writes go on meanwhile.
+    ///
+    /// # Errors
+    /// When a file can't be written; the log keeps what it has.
+    pub fn checkpoint(&self) -> Result<CheckpointReport, EngineError> {
+        checkpoint::checkpoint(&self.storage, &self.namespaces)
+    }
+
     /// Names the namespaces after `after`, at most `limit` of them, and tells whether more follow.
-    #[must_use]
-    pub fn namespaces(&self, after: Option<&str>, limit: usize) -> (Vec<NamespaceSummary>, bool) {
+    ///
+    /// # Errors
+    /// When one of them has to be loaded for it and can't be.
+    pub fn namespaces(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Unsynced<(Vec<NamespaceSummary>, bool), I>, EngineError> {
         let cells = self.namespaces.after(after);
-        let named = cells.iter().take(limit);
-        let named =
-            named.map(|cell| NamespaceSummary { name: cell.name.clone(), memories: memories_of(cell) });
-        (named.collect(), cells.len() > limit)
+        let mut newest = Lsn(0);
+        let mut named = Vec::new();
+        for cell in cells.iter().take(limit) {
+            named.push(NamespaceSummary { name: cell.name.clone(), memories: self.memories_of(cell)? });
+            newest = newest.max(cell.state.read().applied);
+        }
+        Ok(self.unsynced((named, cells.len() > limit), newest))
     }
 
     /// How many namespaces hold memories.
@@ -81,10 +133,10 @@ impl<I: Io> EngineOver<I> {
         self.namespaces.after(None).len()
     }
 
-    /// The model of a namespace's vectors, once it has one.
+    /// The model of a namespace's vectors, once it has one; unknown, too, where the namespace can't be loaded.
     #[must_use]
     pub fn model(&self, namespace: &Namespace) -> Option<Model> {
-        self.namespaces.get(namespace)?.state.read().model.clone()
+        self.loaded(namespace).ok()??.state.read().model.clone()
     }
 
     /// The newest position of the log that is durable.
@@ -104,27 +156,47 @@ impl<I: Io> EngineOver<I> {
         }
     }
 
-    /// Syncs what is waiting, marks the log as cleanly closed and gives the directory free. Later calls are refused.
+    /// Takes a last checkpoint, so that the next start has nothing to replay, syncs what is waiting and marks the log
+    /// as cleanly closed. Later calls are refused. The directory is free once the engine is dropped.
     ///
     /// # Errors
-    /// When the last sync fails.
+    /// When the last sync fails. A checkpoint that fails is only reported: the log has everything.
     pub fn close(&self) -> Result<(), EngineError> {
+        drop(self.maintenance.lock().take());
+        if self.health().is_ok()
+            && checkpoint::is_due(&self.namespaces)
+            && let Err(error) = self.checkpoint()
+        {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "no last checkpoint: the next start replays the log"
+            );
+        }
         Ok(self.storage.close()?)
+    }
+
+    /// A namespace that was written to, in memory.
+    pub(crate) fn loaded(&self, name: &Namespace) -> Result<Option<Arc<Cell>>, EngineError> {
+        let Some(cell) = self.namespaces.get(name) else { return Ok(None) };
+        cell.ensure_loaded(self.storage.records())?;
+        Ok(Some(cell))
     }
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.
     pub(crate) fn commit(&self, cell: &Cell, batch: Batch) -> Result<Lsn, EngineError> {
         let lsn = self.storage.append(&batch)?;
-        apply(&mut cell.state.write(), lsn, batch)?;
+        crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
         Ok(lsn)
     }
 
     pub(crate) fn unsynced<T>(&self, value: T, lsn: Lsn) -> Unsynced<T, I> {
         Unsynced::new(value, lsn, &self.storage)
     }
-}
 
-fn memories_of(cell: &Cell) -> u64 {
-    let state = cell.state.read();
-    u64::try_from(state.records.len() - state.forgotten).unwrap_or(u64::MAX)
+    fn memories_of(&self, cell: &Cell) -> Result<u64, EngineError> {
+        if cell.memories().is_none() {
+            cell.ensure_loaded(self.storage.records())?;
+        }
+        Ok(cell.memories().unwrap_or_default())
+    }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong, and what a caller should do about it.
 
 use hindsight_core::{Invalid, MemoryId, Namespace};
-use hindsight_storage::{StorageError, StorageErrorKind};
+use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 /// What a caller should do about an error. Fronts map this, and nothing else, to their codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -124,9 +124,15 @@ pub enum EngineError {
     /// The log or the directory failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A backup could not be taken.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// The system gave no random numbers for a new id.
     #[error("the system gives no random numbers")]
     NoRandomness(#[from] std::io::Error),
+    /// The system gave no thread.
+    #[error("the system gives no thread")]
+    NoThread(#[source] std::io::Error),
     /// The log holds a change that can't be applied: the directory was written by something else, or a bug.
     #[error("change at lsn {lsn} can't be applied: {what}")]
     Unapplicable {
@@ -153,8 +159,9 @@ impl EngineError {
             EngineError::WrongState { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
             EngineError::Unapplicable { .. } => ErrorKind::DataLoss,
-            EngineError::NoRandomness(_) => ErrorKind::Internal,
-            EngineError::Storage(error) => storage_kind(error),
+            EngineError::NoRandomness(_) | EngineError::NoThread(_) => ErrorKind::Internal,
+            EngineError::Storage(error) => storage_kind(error.kind()),
+            EngineError::Backup(error) => storage_kind(error.kind()),
         }
     }
 
@@ -174,21 +181,15 @@ impl EngineError {
             EngineError::WrongState { .. } => "WRONG_STATE",
             EngineError::LimitReached { .. } => "LIMIT_REACHED",
             EngineError::Unapplicable { .. } => "CHECKSUM_MISMATCH",
-            EngineError::NoRandomness(_) => "INTERNAL",
-            EngineError::Storage(error) => match error.kind() {
-                StorageErrorKind::Poisoned => "STORAGE_POISONED",
-                StorageErrorKind::Closed => "DRAINING",
-                StorageErrorKind::Refused | StorageErrorKind::NotWritable => "DATA_DIR_REFUSED",
-                StorageErrorKind::Unstorable => "BATCH_TOO_LARGE",
-                StorageErrorKind::Corrupt | StorageErrorKind::Replay => "CHECKSUM_MISMATCH",
-                StorageErrorKind::Io => "STORAGE_FAILED",
-            },
+            EngineError::NoRandomness(_) | EngineError::NoThread(_) => "INTERNAL",
+            EngineError::Storage(error) => storage_reason(error.kind()),
+            EngineError::Backup(error) => storage_reason(error.kind()),
         }
     }
 }
 
-fn storage_kind(error: &StorageError) -> ErrorKind {
-    match error.kind() {
+fn storage_kind(kind: StorageErrorKind) -> ErrorKind {
+    match kind {
         StorageErrorKind::Corrupt | StorageErrorKind::Replay => ErrorKind::DataLoss,
         StorageErrorKind::Poisoned
         | StorageErrorKind::Closed
@@ -196,5 +197,16 @@ fn storage_kind(error: &StorageError) -> ErrorKind {
         | StorageErrorKind::NotWritable => ErrorKind::Precondition,
         StorageErrorKind::Unstorable => ErrorKind::Exhausted,
         StorageErrorKind::Io => ErrorKind::Internal,
+    }
+}
+
+fn storage_reason(kind: StorageErrorKind) -> &'static str {
+    match kind {
+        StorageErrorKind::Poisoned => "STORAGE_POISONED",
+        StorageErrorKind::Closed => "DRAINING",
+        StorageErrorKind::Refused | StorageErrorKind::NotWritable => "DATA_DIR_REFUSED",
+        StorageErrorKind::Unstorable => "BATCH_TOO_LARGE",
+        StorageErrorKind::Corrupt | StorageErrorKind::Replay => "CHECKSUM_MISMATCH",
+        StorageErrorKind::Io => "STORAGE_FAILED",
     }
 }

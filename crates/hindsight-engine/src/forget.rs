@@ -32,7 +32,7 @@ impl<I: Io> EngineOver<I> {
         };
         let request = key(forget.request_id.as_deref(), "forget", &asked)?;
         check_target(&forget.target)?;
-        let Some(cell) = self.namespaces.get(namespace) else {
+        let Some(cell) = self.loaded(namespace)? else {
             return self.forget_nowhere(namespace, &forget.target);
         };
         let _writer = cell.lock_writer();

@@ -10,7 +10,11 @@
 //! gap. What it saw may be newer than the last sync, so its answer is an [`Unsynced`] value too: no reader is told
 //! what a crash could take back.
 //!
-//! **Opening.** [`Engine::open`] replays the log through the same `apply`. It decides nothing.
+//! **Opening.** [`Engine::open`] learns from the manifest which namespaces lie in record files, and replays the rest of
+//! the log through the same `apply`. It decides nothing. A stored namespace is loaded when it is first touched.
+//!
+//! **Checkpoints.** When the log has grown, what changed is put into record files, and the log's oldest segments are
+//! given up. Writes go on meanwhile.
 //!
 //! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
 //! which were never synced answers no reads. The others go on.
@@ -18,14 +22,18 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `update`, `forget`, `read`,
-//! `apply`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! `apply`, `checkpoint`, `backup`, `load`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
+mod backup;
+mod checkpoint;
 mod decide;
 mod engine;
 mod error;
 mod forget;
+mod load;
+mod maintenance;
 mod namespaces;
 mod options;
 mod read;

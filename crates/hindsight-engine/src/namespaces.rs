@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hindsight_core::limits::NAMESPACES_MAX;
-use hindsight_core::{Lsn, Namespace};
+use hindsight_core::{Batch, Lsn, Namespace};
+use hindsight_storage::RecordFiles;
+use hindsight_storage::io::Io;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::EngineError;
+use crate::load::{Cold, load};
 use crate::state::NamespaceState;
 
 /// One namespace: a lock for its writers, and what it holds.
@@ -18,12 +22,16 @@ use crate::state::NamespaceState;
 pub(crate) struct Cell {
     pub(crate) name: Namespace,
     writer: Mutex<()>,
+    /// What it holds; means nothing before `is_loaded`.
     pub(crate) state: RwLock<NamespaceState>,
+    is_loaded: AtomicBool,
+    cold: Mutex<Option<Cold>>,
 }
 
 impl Cell {
-    fn new(name: Namespace) -> Cell {
-        Cell { name, writer: Mutex::new(()), state: RwLock::new(NamespaceState::default()) }
+    fn new(name: Namespace, cold: Option<Cold>) -> Cell {
+        let is_loaded = AtomicBool::new(cold.is_none());
+        Cell { name, writer: Mutex::new(()), state: RwLock::default(), is_loaded, cold: Mutex::new(cold) }
     }
 
     /// Becomes the only writer.
@@ -31,9 +39,52 @@ impl Cell {
         self.writer.lock()
     }
 
+    /// Loads the namespace, unless it is loaded. Nobody waits for it but who wants this namespace.
+    ///
+    /// # Errors
+    /// When its files can't be read; the next one who touches it tries again.
+    pub(crate) fn ensure_loaded<I: Io>(&self, files: &RecordFiles<I>) -> Result<(), EngineError> {
+        if self.is_loaded.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut cold = self.cold.lock();
+        if let Some(lies) = cold.as_ref() {
+            *self.state.write() = load(files, lies)?;
+            *cold = None;
+            self.is_loaded.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Takes a batch of the log at replay: applied at once, or kept until a stored namespace is loaded.
+    ///
+    /// # Errors
+    /// When it does not fit what came before it.
+    pub(crate) fn replay(&self, lsn: Lsn, batch: Batch) -> Result<(), EngineError> {
+        match self.cold.lock().as_mut() {
+            Some(cold) => cold.tail.push((lsn, batch)),
+            None => crate::apply::apply(&mut self.state.write(), lsn, batch)?,
+        }
+        Ok(())
+    }
+
+    /// Whether its newest changes are in the log alone and not in memory either.
+    pub(crate) fn has_tail(&self) -> bool {
+        self.cold.lock().as_ref().is_some_and(|cold| !cold.tail.is_empty())
+    }
+
+    /// How many memories it holds, without the forgotten ones, if that can be told without loading it.
+    pub(crate) fn memories(&self) -> Option<u64> {
+        if let Some(cold) = self.cold.lock().as_ref() {
+            return cold.tail.is_empty().then_some(cold.memories);
+        }
+        let state = self.state.read();
+        u64::try_from(state.records.len() - state.forgotten).ok()
+    }
+
     /// Whether anything was ever written here; a refused first write leaves nothing that anyone can see.
     pub(crate) fn exists(&self) -> bool {
-        self.state.read().applied > Lsn(0)
+        self.cold.lock().is_some() || self.state.read().applied > Lsn(0)
     }
 }
 
@@ -44,6 +95,11 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
+    /// Enters a namespace that lies in record files.
+    pub(crate) fn add_cold(&self, name: Namespace, cold: Cold) {
+        self.cells.write().insert(name.clone(), Arc::new(Cell::new(name, Some(cold))));
+    }
+
     /// A namespace that was written to.
     pub(crate) fn get(&self, name: &Namespace) -> Option<Arc<Cell>> {
         let cell = self.cells.read().get(name).cloned();
@@ -62,8 +118,13 @@ impl Namespaces {
         if cells.len() >= NAMESPACES_MAX && !cells.contains_key(name) {
             return Err(EngineError::LimitReached { what: "the number of namespaces", most: NAMESPACES_MAX });
         }
-        let cell = cells.entry(name.clone()).or_insert_with(|| Arc::new(Cell::new(name.clone())));
+        let cell = cells.entry(name.clone()).or_insert_with(|| Arc::new(Cell::new(name.clone(), None)));
         Ok(Arc::clone(cell))
+    }
+
+    /// Every namespace, also those that a first write is just being decided for.
+    pub(crate) fn all(&self) -> Vec<Arc<Cell>> {
+        self.cells.read().values().cloned().collect()
     }
 
     /// All namespaces that were written to, after `after` in the order of their names.

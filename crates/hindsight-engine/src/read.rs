@@ -46,7 +46,7 @@ impl<I: Io> EngineOver<I> {
             let problem = format!("is {}: expected 1 to {PAGE_SIZE_MAX}", list.page_size);
             return Err(Invalid::one("page_size", problem).into());
         }
-        let Some(cell) = self.namespaces.get(namespace) else {
+        let Some(cell) = self.loaded(namespace)? else {
             let revision = self.revision();
             return Ok(self.unsynced(Page { memories: Vec::new(), more: false, revision }, revision));
         };
@@ -66,7 +66,7 @@ impl<I: Io> EngineOver<I> {
     ) -> Result<Unsynced<Recalled, I>, EngineError> {
         recall.check()?;
         let empty = NamespaceState::default();
-        let cell = self.namespaces.get(namespace);
+        let cell = self.loaded(namespace)?;
         let guard = cell.as_ref().map(|cell| cell.state.read());
         let state = guard.as_deref().unwrap_or(&empty);
         if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {
@@ -84,7 +84,7 @@ impl<I: Io> EngineOver<I> {
     /// They are no answer to anybody.
     #[must_use]
     pub fn texts(&self, namespace: &Namespace, id: MemoryId) -> Option<(String, String)> {
-        let cell = self.namespaces.get(namespace)?;
+        let cell = self.loaded(namespace).ok()??;
         let state = cell.state.read();
         let memory = &state.record(id)?.memory;
         Some((memory.content.clone(), memory.summary.clone()))
@@ -95,7 +95,7 @@ impl<I: Io> EngineOver<I> {
     /// # Errors
     /// When nothing was ever written to it.
     pub fn stats(&self, namespace: &Namespace) -> Result<Unsynced<NamespaceStats, I>, EngineError> {
-        let cell = self.namespaces.get(namespace);
+        let cell = self.loaded(namespace)?;
         let cell = cell.ok_or_else(|| EngineError::NamespaceNotFound { namespace: namespace.clone() })?;
         let state = cell.state.read();
         Ok(self.unsynced(count(&state), state.applied))
@@ -103,7 +103,7 @@ impl<I: Io> EngineOver<I> {
 
     /// The namespace of a memory that must be there.
     pub(crate) fn existing(&self, namespace: &Namespace, id: MemoryId) -> Result<Arc<Cell>, EngineError> {
-        let cell = self.namespaces.get(namespace);
+        let cell = self.loaded(namespace)?;
         cell.ok_or_else(|| EngineError::MemoryNotFound { namespace: namespace.clone(), id })
     }
 }
@@ -118,7 +118,7 @@ fn page(state: &NamespaceState, list: &ListRequest, now: hindsight_core::Timesta
             && memory.is_visible_to(list.agent_id.as_deref())
             && list.filter.matches(memory, now)
     };
-    let mut found = state.records.range((from, Bound::Unbounded)).map(|(_, record)| &record.memory);
+    let mut found = state.records.range((from, Bound::Unbounded)).map(|(_, held)| &held.record.memory);
     let mut memories: Vec<Memory> = Vec::new();
     let more = loop {
         match found.next() {
@@ -133,8 +133,8 @@ fn page(state: &NamespaceState, list: &ListRequest, now: hindsight_core::Timesta
 
 fn count(state: &NamespaceState) -> NamespaceStats {
     let mut by_state: BTreeMap<State, u64> = BTreeMap::new();
-    for record in state.records.values() {
-        *by_state.entry(record.memory.state).or_default() += 1;
+    for held in state.records.values() {
+        *by_state.entry(held.record.memory.state).or_default() += 1;
     }
     let (mut by_kind, mut by_status) = (BTreeMap::new(), BTreeMap::new());
     let mut stats =

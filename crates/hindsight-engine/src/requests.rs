@@ -5,6 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use hindsight_core::limits::{REQUEST_ID_CHARS_MAX, REQUEST_IDS_MAX};
 use hindsight_core::{Invalid, Lsn, MemoryId, RequestKey};
 
+use hindsight_storage::SeenRequest;
+
 use crate::error::EngineError;
 
 /// What a request did when it came first.
@@ -37,6 +39,21 @@ impl Requests {
             }
             seen => Ok(seen),
         }
+    }
+
+    /// The requests of batches after `lsn`, oldest first: what record files do not hold yet.
+    pub(crate) fn since(&self, lsn: Lsn) -> Vec<SeenRequest> {
+        let newest_first = self.order.iter().rev().filter_map(|id| Some((id, self.seen.get(id)?)));
+        let mut newer: Vec<SeenRequest> = newest_first
+            .take_while(|(_, seen)| seen.lsn > lsn)
+            .map(|(id, seen)| SeenRequest {
+                key: RequestKey { id: id.clone(), digest: seen.digest },
+                ids: seen.ids.clone(),
+                lsn: seen.lsn,
+            })
+            .collect();
+        newer.reverse();
+        newer
     }
 
     /// Remembers a request; the oldest is dropped when there are too many.

@@ -1,10 +1,11 @@
 //! What a namespace holds in memory at one log position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hindsight_core::{Lsn, MemoryId, Record, State, Timestamp};
 use hindsight_index::NamespaceIndex;
+use hindsight_storage::Digest;
 
 use crate::reply::Model;
 use crate::requests::Requests;
@@ -13,7 +14,7 @@ use crate::requests::Requests;
 #[derive(Debug, Default)]
 pub(crate) struct NamespaceState {
     /// Every memory in whatever state, with its vectors, in the order of ids.
-    pub(crate) records: BTreeMap<MemoryId, Arc<Record>>,
+    pub(crate) records: BTreeMap<MemoryId, Held>,
     /// How many of them are forgotten.
     pub(crate) forgotten: usize,
     /// What is derived of the records: rebuilt by replay.
@@ -26,16 +27,30 @@ pub(crate) struct NamespaceState {
     pub(crate) applied: Lsn,
     /// When that batch was decided; the next one is later, whatever the clock says.
     pub(crate) last_at: Option<Timestamp>,
+    /// The newest batch that record files hold; what is newer is in the log alone.
+    pub(crate) stored: Lsn,
+    /// The memories that changed since.
+    pub(crate) dirty: BTreeSet<MemoryId>,
+    /// An order-independent digest over id, version and batch of every memory, held against the manifest at load.
+    pub(crate) digest: Digest,
+}
+
+/// A memory with its vectors, and the batch of its newest change.
+#[derive(Debug, Clone)]
+pub(crate) struct Held {
+    pub(crate) record: Arc<Record>,
+    pub(crate) lsn: Lsn,
 }
 
 impl NamespaceState {
     /// The record of a memory, in whatever state.
     pub(crate) fn record(&self, id: MemoryId) -> Option<&Arc<Record>> {
-        self.records.get(&id)
+        self.records.get(&id).map(|held| &held.record)
     }
 
     /// Memories that are not forgotten.
     pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<Record>> {
-        self.records.values().filter(|record| record.memory.state != State::Forgotten)
+        let records = self.records.values().map(|held| &held.record);
+        records.filter(|record| record.memory.state != State::Forgotten)
     }
 }

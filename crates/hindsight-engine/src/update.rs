@@ -12,6 +12,7 @@ use crate::request::UpdateRequest;
 use crate::requests::key;
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
+use crate::write::present_state;
 
 impl<I: Io> EngineOver<I> {
     /// Changes fields of a memory.
@@ -30,8 +31,8 @@ impl<I: Io> EngineOver<I> {
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
-            let memory = self.present_state(&cell, &seen)?;
-            return Ok(self.unsynced(Written { memory, replayed: true, revision: seen.lsn }, seen.lsn));
+            let (memory, applied) = present_state(&cell, &seen)?;
+            return Ok(self.unsynced(Written { memory, replayed: true, revision: seen.lsn }, applied));
         }
         let (record, at) = {
             let state = cell.state.read();

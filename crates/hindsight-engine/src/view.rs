@@ -2,7 +2,9 @@
 
 use hindsight_core::scoring::bm25;
 use hindsight_core::{Embedding, Filter, Kind, Lsn, Memory, Recall, RuleState, State, Timestamp};
-use hindsight_index::{KeywordQuery, Ordinal, Selection, Shelf, Shelves, VectorQuery};
+use hindsight_index::{
+    EntityPart, EntityQuery, EntitySearch, KeywordQuery, Ordinal, Selection, Shelf, Shelves, VectorQuery,
+};
 use hindsight_query::{Allowed, Facts, ReadView};
 
 use crate::state::NamespaceState;
@@ -19,6 +21,20 @@ pub(crate) struct Place {
 pub(crate) struct PlaceSet {
     active: Selection,
     inactive: Selection,
+}
+
+/// What a query names, bound to both shelves.
+#[derive(Debug)]
+pub(crate) struct Named<'a> {
+    query: EntityQuery,
+    active: EntitySearch<'a>,
+    inactive: EntitySearch<'a>,
+}
+
+impl<'a> Named<'a> {
+    fn at(&self, place: Place) -> &EntitySearch<'a> {
+        if place.inactive { &self.inactive } else { &self.active }
+    }
 }
 
 /// A namespace at one log position.
@@ -90,12 +106,13 @@ fn scored(found: Vec<(Place, hindsight_index::Scored)>) -> Vec<(Place, f32)> {
     found.into_iter().map(|(place, scored)| (place, scored.score)).collect()
 }
 
-impl ReadView for View<'_> {
+impl<'a> ReadView for View<'a> {
     type Id = Place;
     type Set = PlaceSet;
     type Terms = KeywordQuery;
     /// Absent only when the vector is not of the namespace's dimension, which the engine has refused before.
     type Vector = Option<VectorQuery>;
+    type Entities = Named<'a>;
 
     fn revision(&self) -> Lsn {
         self.state.applied
@@ -169,6 +186,45 @@ impl ReadView for View<'_> {
         self.shelf(id).lexical().search(terms).matched_terms(id.ordinal)
     }
 
+    fn entities(&self, set: &PlaceSet, text: &str) -> Named<'a> {
+        let (active, inactive) = (self.state.index.active(), self.state.index.inactive());
+        let parts = [
+            EntityPart { shelf: active, allowed: &set.active },
+            EntityPart { shelf: inactive, allowed: &set.inactive },
+        ];
+        let looked_at = if self.shelves == Shelves::Both { 2 } else { 1 };
+        let query = EntityQuery::new(text, parts.get(..looked_at).unwrap_or_default());
+        Named { active: active.entity_search(&query), inactive: inactive.entity_search(&query), query }
+    }
+
+    fn entity_names(&self, entities: &Named<'a>) -> Vec<String> {
+        entities.query.names()
+    }
+
+    fn entity_top(&self, set: &PlaceSet, entities: &Named<'a>, limit: usize) -> Vec<(Place, f32)> {
+        let at = |inactive, shelf: &Shelf, selection: &Selection, search: &EntitySearch<'_>| {
+            let found = shelf.entity_top(selection, search, limit).into_iter();
+            found
+                .map(|one| (Place { inactive, ordinal: one.ordinal }, one.score))
+                .collect::<Vec<(Place, f32)>>()
+        };
+        let mut places = at(false, self.state.index.active(), &set.active, &entities.active);
+        if self.shelves == Shelves::Both {
+            places.extend(at(true, self.state.index.inactive(), &set.inactive, &entities.inactive));
+            places.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            places.truncate(limit);
+        }
+        places
+    }
+
+    fn entity_score(&self, id: Place, entities: &Named<'a>) -> f64 {
+        entities.at(id).score(id.ordinal)
+    }
+
+    fn entity_paths(&self, id: Place, entities: &Named<'a>) -> Vec<String> {
+        entities.at(id).paths(&entities.query, id.ordinal)
+    }
+
     fn happened_between(&self, set: &PlaceSet, from: Timestamp, to: Timestamp, limit: usize) -> Vec<Place> {
         let inside = |shelf: &Shelf, selection: &Selection| {
             shelf.newest(&shelf.occurred_between(Some(from), Some(to)).and(selection), limit)
@@ -217,5 +273,58 @@ impl ReadView for View<'_> {
     fn memory(&self, id: Place) -> Option<Memory> {
         let record = self.state.record(self.shelf(id).id(id.ordinal))?;
         Some(record.memory.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hindsight_core::{Claim, Draft, Entity, Namespace, Recall, Scope};
+
+    use crate::{Engine, Options, WriteItem, WriteOptions};
+
+    fn allergic(scope: Scope) -> Draft {
+        let claim = Claim {
+            subject: "Ann".to_owned(),
+            attribute: "allergic_to".to_owned(),
+            value: "peanuts".to_owned(),
+            single_valued: false,
+        };
+        Draft {
+            content: "no satay".to_owned(),
+            claims: vec![claim],
+            scope: Some(scope),
+            agent_id: Some("cook".to_owned()),
+            ..Draft::default()
+        }
+    }
+
+    fn moved() -> Draft {
+        let ann = Entity { name: "Ann".to_owned(), kind: "person".to_owned() };
+        Draft { content: "moved to Bern".to_owned(), entities: vec![ann], ..Draft::default() }
+    }
+
+    #[test]
+    fn r4_a_hop_leads_on_and_one_that_may_not_be_seen_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let (engine, _) = Engine::open(dir.path(), Options::default()).unwrap();
+        let paths = |namespace: &Namespace, agent: Option<&str>| -> Vec<(String, Vec<String>)> {
+            let agent_id = agent.map(str::to_owned);
+            let question = Recall { query: "peanuts?".to_owned(), agent_id, ..Recall::default() };
+            let recalled = engine.recall(namespace, &question).unwrap().wait().unwrap();
+            recalled.hits.into_iter().map(|hit| (hit.memory.content, hit.breakdown.path)).collect()
+        };
+        let [open, private] = [("open", Scope::Shared), ("private", Scope::Agent)].map(|(name, scope)| {
+            let namespace: Namespace = name.parse().unwrap();
+            for draft in [allergic(scope), moved()] {
+                let item = WriteItem::new(draft, None);
+                engine.write(&namespace, item, WriteOptions::default()).unwrap().wait().unwrap();
+            }
+            namespace
+        });
+        let led = |content: &str, path: &str| (content.to_owned(), vec![path.to_owned()]);
+        let expected = [led("no satay", "peanuts"), led("moved to Bern", "peanuts → allergic to → ann")];
+        assert_eq!(paths(&open, None), expected);
+        assert_eq!(paths(&private, None), []);
+        assert_eq!(paths(&private, Some("cook")), expected);
     }
 }

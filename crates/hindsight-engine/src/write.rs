@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hindsight_core::draft::{Checked, Moment};
 use hindsight_core::limits::BATCH_ITEMS_MAX;
-use hindsight_core::{Batch, Change, Invalid, Memory, MemoryId, Namespace, Record, Timestamp};
+use hindsight_core::{Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, Record, Timestamp};
 use hindsight_storage::io::Io;
 
 use crate::decide::{CheckedVectors, check_vectors, fresh_id, next_time};
@@ -39,6 +39,7 @@ impl<I: Io> EngineOver<I> {
         let request = key(options.request_id.as_deref(), "write", &asked)?;
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
+        cell.ensure_loaded(self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
@@ -83,6 +84,7 @@ impl<I: Io> EngineOver<I> {
         let request = key(batch.request_id.as_deref(), "write_batch", &(asked, batch.all_or_nothing))?;
         let ready: Vec<Result<Ready, EngineError>> = batch.items.into_iter().map(Ready::of).collect();
         let cell = self.namespaces.get_or_create(namespace)?;
+        cell.ensure_loaded(self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
@@ -157,16 +159,8 @@ impl<I: Io> EngineOver<I> {
     }
 
     fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
-        let memory = self.present_state(cell, seen)?;
-        Ok(self.unsynced(Written { memory, replayed: true, revision: seen.lsn }, seen.lsn))
-    }
-
-    /// The memory that a request changed, as it is now.
-    pub(crate) fn present_state(&self, cell: &Cell, seen: &Seen) -> Result<Memory, EngineError> {
-        let state = cell.state.read();
-        let record = seen.ids.first().and_then(|id| state.record(*id));
-        let missing = EngineError::Unapplicable { lsn: seen.lsn.0, what: "a request's memory is missing" };
-        record.map(|record| record.memory.clone()).ok_or(missing)
+        let (memory, applied) = present_state(cell, seen)?;
+        Ok(self.unsynced(Written { memory, replayed: true, revision: seen.lsn }, applied))
     }
 
     /// The results of a batch that was carried out before: what was right then got the remembered ids in order.
@@ -196,6 +190,15 @@ impl<I: Io> EngineOver<I> {
             .collect();
         self.unsynced(BatchWritten { results, replayed: true, revision: seen.lsn }, seen.lsn)
     }
+}
+
+/// The memory that a request changed, as it is now, and the newest batch that made it so: it may be newer than the
+/// request's own, and not durable.
+pub(crate) fn present_state(cell: &Cell, seen: &Seen) -> Result<(Memory, Lsn), EngineError> {
+    let state = cell.state.read();
+    let record = seen.ids.first().and_then(|id| state.record(*id));
+    let missing = EngineError::Unapplicable { lsn: seen.lsn.0, what: "a request's memory is missing" };
+    record.map(|record| (record.memory.clone(), state.applied)).ok_or(missing)
 }
 
 /// What the items before have taken within one batch.

@@ -13,7 +13,7 @@ use std::{
 };
 
 use hindsight_core::Lsn;
-use hindsight_storage::{Log, LogOptions, RealIo, segment::SECTOR_BYTES};
+use hindsight_storage::{Floor, Log, LogOptions, RealIo, segment::SECTOR_BYTES};
 
 /// Bytes of a batch with one memory and one vector of 384 numbers.
 const PAYLOAD_BYTES: usize = 2_048;
@@ -62,7 +62,7 @@ fn open(dir: &Path, sink: &mut dyn FnMut(&[u8])) -> Fallible<Log<RealIo>> {
         sink(payload);
         Ok(())
     };
-    Ok(Log::open(Arc::new(RealIo), dir, 1, LogOptions::default(), Lsn(0), &mut sink)?.0)
+    Ok(Log::open(Arc::new(RealIo), dir, 1, LogOptions::default(), Floor::default(), &mut sink)?.0)
 }
 
 /// The same bytes at the same places into zeros written beforehand.

@@ -1,12 +1,17 @@
-//! Batches as bytes: a schema version, then bincode. The bytes are described in `docs/disk-format.md`, section "Batch".
+//! Batches, records, requests and edits as bytes: a schema version, then bincode. The bytes are described in
+//! `docs/disk-format.md`, section "Batch".
 //!
 //! The structs of `stored` are what bincode sees; the types of the core are not, so that they can change without
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
-use bincode::{config, error::DecodeError};
-use hindsight_core::Batch;
+use bincode::{Decode, Encode, config, error::DecodeError};
+use hindsight_core::{Batch, Lsn, Record};
 
-use crate::stored::StoredBatch;
+use crate::{
+    manifest::Edit,
+    records::SeenRequest,
+    stored::{StoredBatch, StoredEdit, StoredRecord, StoredSeen},
+};
 
 /// The schema that this version writes, and the newest that it reads.
 pub const SCHEMA_VERSION: u16 = 1;
@@ -26,8 +31,8 @@ pub enum CodecError {
     /// Bytes of another shape.
     #[error("not the shape of schema version {SCHEMA_VERSION}")]
     Shape(#[from] DecodeError),
-    /// Bytes after the end of the batch.
-    #[error("{bytes} bytes after the end of the batch")]
+    /// Bytes after the end of the value.
+    #[error("{bytes} bytes after the end of the value")]
     Trailing {
         /// How many.
         bytes: usize,
@@ -50,7 +55,7 @@ pub enum CodecError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The encoder refused.
-    #[error("the batch can't be encoded")]
+    #[error("the value can't be encoded")]
     Encode(#[from] bincode::error::EncodeError),
 }
 
@@ -74,8 +79,8 @@ impl CodecError {
 /// # Errors
 /// [`CodecError::Encode`] or [`CodecError::Field`]; none of them happens to a batch that the core made.
 pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
-    let mut bytes = SCHEMA_VERSION.to_le_bytes().to_vec();
-    bincode::encode_into_std_write(StoredBatch::try_from(batch)?, &mut bytes, config::legacy())?;
+    let mut bytes = Vec::new();
+    encode(StoredBatch::try_from(batch)?, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -84,6 +89,54 @@ pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 /// Every [`CodecError`]; hostile bytes neither panic nor make it allocate more than in proportion to their length.
 pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
+    decode::<StoredBatch>(bytes)?.try_into()
+}
+
+/// Puts a record behind what `bytes` holds already.
+pub(crate) fn encode_record(record: &Record, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+    encode(StoredRecord::try_from(record)?, bytes)
+}
+
+/// The record that [`encode_record`] made these bytes of.
+///
+/// # Errors
+/// As [`decode_batch`].
+pub fn decode_record(bytes: &[u8]) -> Result<Record, CodecError> {
+    decode::<StoredRecord>(bytes)?.try_into()
+}
+
+/// Puts a request behind what `bytes` holds already, without its LSN.
+pub(crate) fn encode_request(request: &SeenRequest, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+    encode(StoredSeen::from(request), bytes)
+}
+
+/// The request that [`encode_request`] made these bytes of.
+pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, CodecError> {
+    Ok(decode::<StoredSeen>(bytes)?.into_request(lsn))
+}
+
+/// A batch of the manifest as bytes.
+pub(crate) fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
+    let mut bytes = Vec::new();
+    encode(edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The edits that a batch of the manifest was made of.
+///
+/// # Errors
+/// As [`decode_batch`].
+pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
+    decode::<Vec<StoredEdit>>(bytes)?.into_iter().map(Edit::try_from).collect()
+}
+
+fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+    bytes.extend_from_slice(&SCHEMA_VERSION.to_le_bytes());
+    bincode::encode_into_std_write(value, bytes, config::legacy())?;
+    Ok(())
+}
+
+fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
     let (version, body) = bytes.split_first_chunk::<2>().ok_or(CodecError::NoVersion)?;
     match u16::from_le_bytes(*version) {
         SCHEMA_VERSION => {}
@@ -92,7 +145,7 @@ pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
     }
     let (stored, read) = decode_bounded(body)?;
     match body.len() - read {
-        0 => Batch::try_from(stored),
+        0 => Ok(stored),
         bytes => Err(CodecError::Trailing { bytes }),
     }
 }
@@ -100,19 +153,19 @@ pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
 /// Decodes with a limit on what the length prefixes may claim. The limit is a constant of the type, so the length
 /// of the input picks one of several: at least 16 times the input, which no honest batch exceeds (the largest ratio
 /// of a struct in memory to its bytes is that of an empty action, 8), at most 64 times, or 1 MiB.
-fn decode_bounded(body: &[u8]) -> Result<(StoredBatch, usize), DecodeError> {
+fn decode_bounded<T: Decode<()>>(body: &[u8]) -> Result<(T, usize), DecodeError> {
     const KIB: usize = 1 << 10;
     const MIB: usize = 1 << 20;
-    fn decode<const LIMIT: usize>(body: &[u8]) -> Result<(StoredBatch, usize), DecodeError> {
+    fn decode<const LIMIT: usize, T: Decode<()>>(body: &[u8]) -> Result<(T, usize), DecodeError> {
         bincode::decode_from_slice(body, config::legacy().with_limit::<LIMIT>())
     }
     match body.len() {
-        len if len <= 64 * KIB => decode::<{ MIB }>(body),
-        len if len <= 256 * KIB => decode::<{ 4 * MIB }>(body),
-        len if len <= MIB => decode::<{ 16 * MIB }>(body),
-        len if len <= 4 * MIB => decode::<{ 64 * MIB }>(body),
-        len if len <= 16 * MIB => decode::<{ 256 * MIB }>(body),
-        _ => decode::<{ 1024 * MIB }>(body),
+        len if len <= 64 * KIB => decode::<{ MIB }, T>(body),
+        len if len <= 256 * KIB => decode::<{ 4 * MIB }, T>(body),
+        len if len <= MIB => decode::<{ 16 * MIB }, T>(body),
+        len if len <= 4 * MIB => decode::<{ 64 * MIB }, T>(body),
+        len if len <= 16 * MIB => decode::<{ 256 * MIB }, T>(body),
+        _ => decode::<{ 1024 * MIB }, T>(body),
     }
 }
 

@@ -9,8 +9,11 @@ use std::{
 use hindsight_core::Lsn;
 
 use crate::{
+    checkpoint::UnfitCheckpoint,
     codec::CodecError,
     frame::FrameFault,
+    manifest::ManifestFault,
+    records::RecordFault,
     segment::SegmentFault,
     store::{FormatError, Holder},
 };
@@ -67,6 +70,68 @@ pub enum StorageError {
         #[source]
         fault: SegmentFault,
     },
+    /// A record file that is not what was written. Nothing was changed; restore a backup.
+    #[error("{path} is damaged at byte {offset}; nothing was changed, restore a backup", path = path.display())]
+    CorruptRecords {
+        /// The record file.
+        path: PathBuf,
+        /// Where the damaged entry begins, in bytes from the start of the file.
+        offset: u64,
+        /// What is wrong with it.
+        #[source]
+        fault: RecordFault,
+    },
+    /// The record files of a namespace are each sound, and together not what the manifest says.
+    #[error(
+        "namespace {name} has {found_live} records in its files and the manifest says {live}, or they are others; restore a backup"
+    )]
+    CorruptNamespace {
+        /// The namespace.
+        name: String,
+        /// How many records the manifest says.
+        live: u64,
+        /// How many there are.
+        found_live: u64,
+    },
+    /// A manifest that is not what was written. Nothing was changed.
+    #[error("{path} is damaged at byte {offset}; nothing was changed, restore a backup", path = path.display())]
+    CorruptManifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Where the damage begins, in bytes from the start of the file.
+        offset: u64,
+        /// What is wrong with it.
+        #[source]
+        fault: ManifestFault,
+    },
+    /// There is no manifest, and there must have been one. Nothing was changed.
+    #[error("{path} has no MANIFEST file, and there was one: {found} is there; nothing was changed, restore a backup", path = path.display(), found = found.display())]
+    NoManifest {
+        /// The data directory.
+        path: PathBuf,
+        /// What only a checkpoint leaves behind.
+        found: PathBuf,
+    },
+    /// A file that the manifest names is missing. Nothing was changed.
+    #[error("{path} is missing; nothing was changed, restore a backup", path = path.display())]
+    MissingFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The receiver of a record file's entries refused one.
+    #[error("loading {path} stopped at byte {offset}", path = path.display())]
+    Load {
+        /// The record file.
+        path: PathBuf,
+        /// Where the entry begins, in bytes from the start of the file.
+        offset: u64,
+        /// Why.
+        #[source]
+        source: ReplayError,
+    },
+    /// What a checkpoint was given does not fit together. Nothing of it was stored.
+    #[error("the checkpoint does not fit together")]
+    Unfit(#[from] UnfitCheckpoint),
     /// The log ends before a batch that is known to have been durable. Nothing was changed.
     #[error("the log in {path} ends at lsn {last_lsn}, and lsn {durable_lsn} was durable: a segment is missing; nothing was changed, restore a backup", path = path.display())]
     LogTooShort {
@@ -196,8 +261,20 @@ impl StorageError {
             StorageError::CorruptSegment { fault: SegmentFault::Version { .. }, .. } => {
                 StorageErrorKind::Refused
             }
+            StorageError::CorruptRecords { fault: RecordFault::Version { .. }, .. } => {
+                StorageErrorKind::Refused
+            }
+            StorageError::CorruptRecords { fault: RecordFault::Payload(source), .. } if source.is_newer() => {
+                StorageErrorKind::Refused
+            }
+            StorageError::CorruptManifest { fault, .. } if fault.is_newer() => StorageErrorKind::Refused,
             StorageError::Corrupt { .. }
             | StorageError::CorruptSegment { .. }
+            | StorageError::CorruptRecords { .. }
+            | StorageError::CorruptNamespace { .. }
+            | StorageError::CorruptManifest { .. }
+            | StorageError::NoManifest { .. }
+            | StorageError::MissingFile { .. }
             | StorageError::LogTooShort { .. }
             | StorageError::Undecodable { .. }
             | StorageError::BadFormatFile { .. } => StorageErrorKind::Corrupt,
@@ -211,10 +288,26 @@ impl StorageError {
             StorageError::Io(_) => StorageErrorKind::Io,
             StorageError::Poisoned(_) => StorageErrorKind::Poisoned,
             StorageError::Closed => StorageErrorKind::Closed,
-            StorageError::Unencodable(_) | StorageError::TooLarge { .. } => StorageErrorKind::Unstorable,
-            StorageError::Replay { .. } => StorageErrorKind::Replay,
+            StorageError::Unencodable(_) | StorageError::TooLarge { .. } | StorageError::Unfit(_) => {
+                StorageErrorKind::Unstorable
+            }
+            StorageError::Replay { .. } | StorageError::Load { .. } => StorageErrorKind::Replay,
         }
     }
+}
+
+/// Whether the system is short of something that may come back by itself: space, descriptors, memory. What was stored
+/// is not touched by that.
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::OutOfMemory
+    ) || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 /// Adds verb and path to an error of the system.

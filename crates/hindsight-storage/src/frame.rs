@@ -193,6 +193,11 @@ impl FrameHeader {
     }
 }
 
+/// Bytes of a frame with a payload of this length.
+pub(crate) const fn frame_bytes(payload_bytes: usize) -> u64 {
+    (HEADER_BYTES + payload_bytes) as u64
+}
+
 /// The checksum of a payload.
 #[must_use]
 pub fn payload_crc(payload: &[u8]) -> u32 {

@@ -36,6 +36,12 @@ pub trait Io: Send + Sync + 'static {
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
     /// Makes a folder and its missing parents, for their owner only, each durable in its parent.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Makes one folder, for its owner only, if it is not there. Its name is durable only after a sync of its parent.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Takes the name of an empty folder away.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// The length of a file in bytes.
+    fn file_len(&self, path: &Path) -> io::Result<u64>;
     /// Milliseconds since the Unix epoch. May step back; no order may come from it.
     fn now_ms(&self) -> u64;
     /// 64 random bits that a client of the database can't guess.
@@ -66,6 +72,15 @@ impl<I: Io> Io for std::sync::Arc<I> {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         I::create_dir_all(self, path)
     }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        I::create_dir(self, path)
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        I::remove_dir(self, path)
+    }
+    fn file_len(&self, path: &Path) -> io::Result<u64> {
+        I::file_len(self, path)
+    }
     fn now_ms(&self) -> u64 {
         I::now_ms(self)
     }
@@ -89,6 +104,9 @@ pub trait IoFile: Send + Sync + 'static {
     fn sync_data(&self) -> io::Result<()>;
     /// Makes content, length and all other attributes durable.
     fn sync_all(&self) -> io::Result<()>;
+    /// Makes everything durable that was written to the file system of this file: contents, lengths, names. One call
+    /// in place of thousands. Tells of every write that failed since this file was opened, whichever file it was to.
+    fn sync_fs(&self) -> io::Result<()>;
     /// The length in bytes.
     fn len(&self) -> io::Result<u64>;
     /// Whether the file is empty.

@@ -11,13 +11,14 @@
 mod committer;
 mod pending;
 mod progress;
+mod segments;
 mod writer;
 
 use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
 };
@@ -27,14 +28,15 @@ use parking_lot::Mutex;
 
 use crate::{
     error::{At, IoFailure, StorageError},
-    frame::{PAYLOAD_BYTES_MAX, payload_crc},
+    frame::{PAYLOAD_BYTES_MAX, frame_bytes, payload_crc},
     io::Io,
     options::LogOptions,
-    recovery::{self, Recovered, Sink},
+    recovery::{self, Floor, Recovered, Sink},
     segment::LogPlace,
 };
 use pending::Pending;
 use progress::Progress;
+pub use segments::DroppedSegments;
 pub(crate) use writer::Tail;
 use writer::Writer;
 
@@ -82,6 +84,8 @@ struct Shared<I: Io> {
     /// Held during a commit: at most one runs at a time.
     writer: Mutex<Writer<I>>,
     has_committer: AtomicBool,
+    /// Bytes of all batches that were replayed or appended.
+    logged_bytes: AtomicU64,
 }
 
 impl<I: Io> std::fmt::Debug for Shared<I> {
@@ -91,7 +95,7 @@ impl<I: Io> std::fmt::Debug for Shared<I> {
 }
 
 impl<I: Io> Log<I> {
-    /// Opens the log in `dir`, which exists, and hands every batch above `checkpoint_lsn` to `sink`, in order.
+    /// Opens the log in `dir`, which exists, and hands every batch above the checkpoint to `sink`, in order.
     ///
     /// # Errors
     /// Those of recovery ([`StorageError::Corrupt`] and its kin; the disk is unchanged then), those of `sink`, and
@@ -101,17 +105,18 @@ impl<I: Io> Log<I> {
         dir: &Path,
         store_id: u64,
         options: LogOptions,
-        checkpoint_lsn: Lsn,
+        floor: Floor,
         sink: Sink<'_>,
     ) -> Result<(Log<I>, Recovered), StorageError> {
         let place = LogPlace { dir: dir.to_owned(), store_id, options: options.clone() };
-        let (tail, recovered) = recovery::recover(io.as_ref(), &place, checkpoint_lsn, sink)?;
+        let (tail, recovered) = recovery::recover(io.as_ref(), &place, floor, sink)?;
         let last_lsn = tail.last_lsn;
         let shared = Shared {
             pending: Pending::new(last_lsn, &options),
             progress: Progress::new(last_lsn),
             writer: Mutex::new(Writer::new(io, place, tail)),
             has_committer: AtomicBool::new(false),
+            logged_bytes: AtomicU64::new(recovered.bytes_replayed),
             options,
         };
         Ok((Log { shared: Arc::new(shared), committer: Mutex::new(None) }, recovered))
@@ -130,6 +135,7 @@ impl<I: Io> Log<I> {
         let crc = payload_crc(payload);
         loop {
             if let Some(lsn) = self.shared.pending.try_push(payload, crc)? {
+                self.shared.logged_bytes.fetch_add(frame_bytes(payload.len()), Ordering::Relaxed);
                 return Ok(lsn);
             }
             if self.shared.has_committer.load(Ordering::Acquire) {
@@ -170,12 +176,34 @@ impl<I: Io> Log<I> {
         self.shared.pending.next_lsn()
     }
 
+    /// The newest batch that was appended, durable or not; 0 when there is none.
+    #[must_use]
+    pub fn newest_lsn(&self) -> Lsn {
+        Lsn(self.next_lsn().0 - 1)
+    }
+
     /// Blocks until a batch is durable.
     ///
     /// # Errors
     /// [`StorageError::Poisoned`] or [`StorageError::Closed`] when it never will be, as far as can be known.
     pub fn wait_synced(&self, lsn: Lsn) -> Result<(), StorageError> {
         Ok(self.shared.progress.wait_blocking(lsn)?)
+    }
+
+    /// As [`Log::wait_synced`]; commits itself when there is no committer that would. A batch that was not appended
+    /// is not waited for: then this returns when everything that was is durable.
+    ///
+    /// # Errors
+    /// As [`Log::wait_synced`].
+    pub fn wait_synced_or_commit(&self, lsn: Lsn) -> Result<(), StorageError> {
+        let lsn = lsn.min(self.newest_lsn());
+        while self.synced_lsn() < lsn {
+            if self.shared.has_committer.load(Ordering::Acquire) {
+                return self.wait_synced(lsn);
+            }
+            self.commit_step()?;
+        }
+        Ok(())
     }
 
     /// Waits until a batch is durable.
@@ -190,6 +218,26 @@ impl<I: Io> Log<I> {
     #[must_use]
     pub fn poison(&self) -> Option<IoFailure> {
         self.shared.progress.poison()
+    }
+
+    /// Bytes of all batches that were replayed when the log was opened, or appended since.
+    #[must_use]
+    pub fn logged_bytes(&self) -> u64 {
+        self.shared.logged_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the log takes writes.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`] or [`StorageError::Closed`].
+    pub fn check_open(&self) -> Result<(), StorageError> {
+        Ok(self.shared.writer.lock().check_open()?)
+    }
+
+    /// Ends all writing because of a failure elsewhere in the data directory after which nobody knows what is durable.
+    pub(crate) fn poison_by(&self, failure: IoFailure) -> StorageError {
+        let mut writer = self.shared.writer.lock();
+        self.shared.poison(&mut writer, failure).into()
     }
 
     /// Starts the thread that commits whatever is pending. A second call does nothing.

@@ -41,6 +41,11 @@ impl<'f, F: IoFile> FrameReader<'f, F> {
         Ok(FrameReader { file, file_len, salt, buffer: Vec::new(), buffer_start: FRAMES_START, consumed: 0 })
     }
 
+    /// A reader that begins at `offset`, where a frame should.
+    pub(crate) fn at(file: &'f F, salt: u64, offset: u64) -> io::Result<Self> {
+        Ok(FrameReader { buffer_start: offset, ..FrameReader::new(file, salt)? })
+    }
+
     /// Where the reader stands: after a frame, its end; after [`Step::Bad`], where the bad bytes begin.
     pub(crate) fn offset(&self) -> u64 {
         self.buffer_start + self.consumed as u64
@@ -97,6 +102,12 @@ impl<'f, F: IoFile> FrameReader<'f, F> {
             }
             Err(fault) => Step::Bad(fault),
         })
+    }
+
+    /// The payload of the frame that [`FrameReader::next`] just gave.
+    pub(crate) fn payload(&self, header: &FrameHeader) -> &[u8] {
+        let start = self.consumed.saturating_sub(header.payload_bytes as usize);
+        self.buffer.get(start..self.consumed).unwrap_or_default()
     }
 
     /// Whether anything was written from the reader's place on; leaves the reader there.

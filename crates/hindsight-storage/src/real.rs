@@ -9,7 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use rustix::fs::{Advice, FlockOperation, fadvise, flock, statvfs};
+use rustix::fs::{Advice, FlockOperation, fadvise, flock, statvfs, syncfs};
 
 use crate::io::{Io, IoFile, OpenMode};
 
@@ -80,6 +80,21 @@ impl Io for RealIo {
         }
     }
 
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        match fs::DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+            result => result,
+        }
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn file_len(&self, path: &Path) -> io::Result<u64> {
+        fs::metadata(path).map(|metadata| metadata.len())
+    }
+
     fn now_ms(&self) -> u64 {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
@@ -118,6 +133,11 @@ impl IoFile for RealFile {
 
     fn sync_all(&self) -> io::Result<()> {
         self.0.sync_all()
+    }
+
+    /// Linux 5.8 and later tell of failed write-back here, as often as a descriptor asks (`errseq_t` of the superblock).
+    fn sync_fs(&self) -> io::Result<()> {
+        Ok(syncfs(&self.0)?)
     }
 
     fn len(&self) -> io::Result<u64> {

@@ -11,7 +11,7 @@
 
 mod replay;
 mod torn;
-mod witness;
+pub(crate) mod witness;
 
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,27 @@ use crate::{
     segment::{FRAMES_START, LogEnd, LogPlace, is_unfinished_segment, parse_segment_name},
 };
 use replay::{Replay, Replayed};
+pub(crate) use torn::is_saved_tail;
 
 /// Takes the replayed payloads, in order.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Lsn, &[u8]) -> Result<(), StorageError>;
+
+/// What is known of a log before it is read: the word of the last checkpoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Floor {
+    /// Batches up to this one are in record files; the log need not have them and they are not replayed.
+    pub checkpoint_lsn: Lsn,
+    /// Batches up to this one were durable: a log that ends before is not whole. At least `checkpoint_lsn`.
+    pub durable_lsn: Lsn,
+}
+
+impl Floor {
+    /// The floor of a checkpoint that knew of nothing newer.
+    #[must_use]
+    pub fn at(lsn: Lsn) -> Floor {
+        Floor { checkpoint_lsn: lsn, durable_lsn: lsn }
+    }
+}
 
 /// What recovery found and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,11 +58,13 @@ pub struct Recovered {
     pub segments: usize,
     /// Bytes of frames that were read.
     pub bytes_read: u64,
+    /// Bytes of the batches that were replayed.
+    pub bytes_replayed: u64,
     /// Whether the log was closed in order.
     pub clean_shutdown: bool,
     /// The commit that was given up, if there was one.
     pub torn: Option<TornTail>,
-    /// Unfinished files that were removed.
+    /// Files that were removed because a crash had left them: unfinished, or no longer or never named by the manifest.
     pub removed: Vec<PathBuf>,
     /// How many files were ignored because their names mean nothing here.
     pub ignored: usize,
@@ -67,17 +87,17 @@ pub struct TornTail {
     pub fault: FrameFault,
 }
 
-/// Reads the log of `place` and hands every batch above `checkpoint_lsn` to `sink`. Everything up to
-/// `checkpoint_lsn` is known to have been durable. Returns where the log goes on.
+/// Reads the log of `place` and hands every batch above the checkpoint to `sink`. Returns where the log goes on.
 pub(crate) fn recover<I: Io>(
     io: &I,
     place: &LogPlace,
-    checkpoint_lsn: Lsn,
+    floor: Floor,
     sink: Sink<'_>,
 ) -> Result<(Tail<I::File>, Recovered), StorageError> {
-    let listing = Listing::read(io, &place.dir)?;
+    let mut listing = Listing::read(io, &place.dir)?;
+    let outdated = listing.take_outdated(floor.checkpoint_lsn);
     let Replayed { mut report, segment, end, witnessed, empty } =
-        Replay::new(io, place, checkpoint_lsn, sink).run(&listing.segments)?;
+        Replay::new(io, place, floor, sink).run(&listing.segments)?;
     report.ignored = listing.ignored;
 
     // From here on the disk is written: everything above is validated.
@@ -85,7 +105,7 @@ pub(crate) fn recover<I: Io>(
         tracing::warn!(lsn = %torn.lsn, path = %torn.path.display(), offset = torn.offset, bytes = torn.bytes, saved_to = %torn.saved_to.display(), fault = %torn.fault, "gave up a commit that never became durable");
         torn::save_aside(io, &place.dir, &segment.file, torn)?;
     }
-    report.removed = empty.into_iter().chain(listing.unfinished).collect();
+    report.removed = empty.into_iter().chain(listing.unfinished).chain(outdated).collect();
     for path in &report.removed {
         io.unlink(path).at("remove", path)?;
     }
@@ -119,6 +139,13 @@ struct Listing {
 }
 
 impl Listing {
+    /// Takes out the segments that lie wholly at or below the checkpoint: it was about to remove them, or had and the
+    /// removal was not durable. There may be gaps between them.
+    fn take_outdated(&mut self, checkpoint_lsn: Lsn) -> Vec<PathBuf> {
+        let begun = self.segments.partition_point(|(first_lsn, _)| first_lsn.0 <= checkpoint_lsn.0 + 1);
+        self.segments.drain(..begun.saturating_sub(1)).map(|(_, path)| path).collect()
+    }
+
     fn read<I: Io>(io: &I, dir: &Path) -> Result<Listing, IoFailure> {
         let mut listing = Listing { segments: Vec::new(), unfinished: Vec::new(), ignored: 0 };
         let mut first_ignored = None;

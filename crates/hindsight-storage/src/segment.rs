@@ -182,6 +182,12 @@ pub(crate) struct LogPlace {
     pub(crate) options: LogOptions,
 }
 
+/// A segment that has no name yet.
+pub(crate) struct Unnamed<F> {
+    tmp: PathBuf,
+    segment: Segment<F>,
+}
+
 /// An open segment.
 #[derive(Debug)]
 pub(crate) struct Segment<F> {
@@ -201,6 +207,17 @@ impl LogPlace {
         first_lsn: Lsn,
         prev: LogEnd,
     ) -> Result<Segment<I::File>, IoFailure> {
+        let unnamed = self.prepare(io, first_lsn, prev)?;
+        self.publish(io, unnamed)
+    }
+
+    /// Writes a segment under a name that recovery removes. When this fails the log is as it was.
+    pub(crate) fn prepare<I: Io>(
+        &self,
+        io: &I,
+        first_lsn: Lsn,
+        prev: LogEnd,
+    ) -> Result<Unnamed<I::File>, IoFailure> {
         let path = segment_path(&self.dir, first_lsn);
         let mut tmp = path.clone().into_os_string();
         tmp.push(TMP_SUFFIX);
@@ -211,11 +228,21 @@ impl LogPlace {
         write_all_at(&file, 0, &header.encode()).at("write", &tmp)?;
         let allocated = FRAMES_START + self.options.preallocate_bytes;
         fill_with_zeros(&file, SEGMENT_HEADER_BYTES as u64, allocated).at("write", &tmp)?;
-        uninterrupted(|| file.sync_all()).at("sync", &tmp)?;
-        io.rename(&tmp, &path).at("rename", &tmp)?;
+        Ok(Unnamed { tmp, segment: Segment { file, path, header, allocated } })
+    }
+
+    /// Gives a segment its name. When this fails nobody knows whether it has it.
+    pub(crate) fn publish<I: Io>(
+        &self,
+        io: &I,
+        unnamed: Unnamed<I::File>,
+    ) -> Result<Segment<I::File>, IoFailure> {
+        let Unnamed { tmp, segment } = unnamed;
+        uninterrupted(|| segment.file.sync_all()).at("sync", &tmp)?;
+        io.rename(&tmp, &segment.path).at("rename", &tmp)?;
         // Without this a power cut could take the name, and with it every batch acknowledged from this file.
         uninterrupted(|| io.sync_dir(&self.dir)).at("sync", &self.dir)?;
-        Ok(Segment { file, path, header, allocated })
+        Ok(segment)
     }
 }
 

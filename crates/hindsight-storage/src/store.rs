@@ -1,40 +1,57 @@
-//! A data directory: who may open it, in which format, and the log in it.
+//! A data directory: who may open it, in which format, and the log and the record files in it.
 //!
-//! [`Storage::open`] goes from the question that touches nothing (is this ours, can we read it?) to the lock, and only
-//! then to anything that writes.
+//! [`Storage::open`] goes from the question that touches nothing (is this ours, can we read it?) to the lock, to the
+//! manifest, and only then ([`Opening::replay`]) to anything that writes.
 
 mod format;
 mod lock;
+mod opening;
 
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use hindsight_core::{Batch, Lsn};
+use hindsight_core::{Batch, Lsn, MemoryId, Namespace, Record};
+use parking_lot::Mutex;
 
 use crate::{
+    checkpoint::Checkpointer,
     codec,
-    error::{At, IoFailure, ReplayError, StorageError},
-    io::{Io, uninterrupted},
+    error::{IoFailure, ReplayError, StorageError},
+    io::Io,
     log::{Committed, Log},
+    manifest::StoredNamespace,
     options::LogOptions,
     real::RealIo,
-    recovery::Recovered,
+    records::{FilesSummary, Loaded, RecordFiles, RecordPosition},
 };
+pub(crate) use format::{FILE_NAME as FORMAT_FILE, TMP_NAME as FORMAT_TMP};
 pub use format::{FORMAT_VERSION, Format, FormatError};
-use lock::DirLock;
 pub use lock::Holder;
+pub(crate) use lock::{DirLock, FILE_NAME as LOCK_FILE};
+pub use opening::Opening;
 
 /// The folder of the log inside the data directory.
 pub const LOG_DIR: &str = "log";
 
 /// What can be set about a data directory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageOptions {
     /// The log.
     pub log: LogOptions,
+    /// Bytes of batches in the log after which a checkpoint is due; see [`Storage::is_checkpoint_due`]. Default 64 MiB.
+    pub checkpoint_bytes: u64,
+}
+
+impl Default for StorageOptions {
+    fn default() -> Self {
+        StorageOptions { log: LogOptions::default(), checkpoint_bytes: 64 << 20 }
+    }
 }
 
 /// An open data directory. No other process can open it until this is dropped.
@@ -42,48 +59,78 @@ pub struct StorageOptions {
 pub struct Storage<I: Io = RealIo> {
     // Dropped in this order: the log stops before the lock is given back.
     log: Log<I>,
+    pub(crate) checkpointer: Mutex<Checkpointer<I>>,
+    records: Arc<RecordFiles<I>>,
     dir: PathBuf,
     format: Format,
+    checkpoint_bytes: u64,
+    /// Bytes that had been logged when the last checkpoint began.
+    pub(crate) checkpointed_bytes: AtomicU64,
     _lock: DirLock<I::File>,
 }
 
 impl<I: Io> Storage<I> {
-    /// Opens a data directory, making it when it is missing, and hands every stored batch to `replay`, in order.
-    /// Commits wait for [`Storage::spawn_committer`] or [`Storage::commit_step`].
+    /// Begins to open a data directory, making it when it is missing: takes its lock, reads its manifest, and checks
+    /// that every file which that names is there. [`Opening::replay`] does the rest.
     ///
     /// # Errors
     /// Those of [`StorageError`] that tell what the directory is instead, who has it, or where it is damaged; in all
-    /// these cases it is unchanged, but for the LOCK file. [`StorageError::Replay`] when `replay` refuses a batch.
-    pub fn open(
-        io: I,
-        dir: &Path,
-        options: StorageOptions,
-        replay: &mut dyn FnMut(Lsn, Batch) -> Result<(), ReplayError>,
-    ) -> Result<(Storage<I>, Recovered), StorageError> {
-        let io = Arc::new(io);
-        match Occupant::of(io.as_ref(), dir)? {
-            Occupant::Database(_) => {}
-            Occupant::Nothing => {
-                io.create_dir_all(dir).map_err(|error| cannot_create(dir, error))?;
-            }
+    /// these cases it is unchanged, but for the LOCK file.
+    pub fn open(io: I, dir: &Path, options: StorageOptions) -> Result<Opening<I>, StorageError> {
+        Opening::begin(Arc::new(io), dir, options)
+    }
+
+    /// The record files, shared with who reads them.
+    #[must_use]
+    pub fn records(&self) -> &Arc<RecordFiles<I>> {
+        &self.records
+    }
+
+    /// See [`RecordFiles::load`].
+    ///
+    /// # Errors
+    /// As [`RecordFiles::load`].
+    pub fn load_namespace(
+        &self,
+        name: &Namespace,
+        each: &mut dyn FnMut(Loaded) -> Result<(), ReplayError>,
+    ) -> Result<Option<StoredNamespace>, StorageError> {
+        match self.records.namespace(name) {
+            Some(namespace) => self.records.load(namespace.id, each),
+            None => Ok(None),
         }
-        let lock = DirLock::take(io.as_ref(), dir)?;
-        // Looked at again: another process may have made the database before the lock was ours.
-        let format = match Occupant::of(io.as_ref(), dir)? {
-            Occupant::Database(format) => format,
-            Occupant::Nothing => Format::create(io.as_ref(), dir)?,
-        };
-        let log_dir = dir.join(LOG_DIR);
-        io.create_dir_all(&log_dir).map_err(|error| cannot_create(&log_dir, error))?;
-        // A crash may have come between the making of the log's folder and the sync of its name.
-        uninterrupted(|| io.sync_dir(dir)).at("sync", dir)?;
-        let mut sink = |lsn: Lsn, payload: &[u8]| {
-            let batch =
-                codec::decode_batch(payload).map_err(|source| StorageError::Undecodable { lsn, source })?;
-            replay(lsn, batch).map_err(|source| StorageError::Replay { lsn, source })
-        };
-        let (log, recovered) = Log::open(io, &log_dir, format.store_id, options.log, Lsn(0), &mut sink)?;
-        Ok((Storage { log, dir: dir.to_owned(), format, _lock: lock }, recovered))
+    }
+
+    /// See [`RecordFiles::summary`].
+    #[must_use]
+    pub fn namespace_files(&self, name: &Namespace) -> Option<FilesSummary> {
+        self.records.summary(name)
+    }
+
+    /// See [`RecordFiles::read_at`].
+    ///
+    /// # Errors
+    /// As [`RecordFiles::read_at`].
+    pub fn read_at(&self, position: RecordPosition) -> Result<Option<(MemoryId, Lsn, Record)>, StorageError> {
+        self.records.read_at(position)
+    }
+
+    /// Bytes of the batches that are in the log only.
+    #[must_use]
+    pub fn log_bytes(&self) -> u64 {
+        self.log.logged_bytes().saturating_sub(self.checkpointed_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Whether the log has grown so long that a checkpoint should shorten it.
+    #[must_use]
+    pub fn is_checkpoint_due(&self) -> bool {
+        self.log_bytes() >= self.checkpoint_bytes
+    }
+
+    /// Everything up to this batch is in record files.
+    #[must_use]
+    pub fn checkpoint_lsn(&self) -> Lsn {
+        self.records.state().read().floor.checkpoint_lsn
     }
 
     /// Gives a batch its number and puts it into the next commit; see [`Log::append`].

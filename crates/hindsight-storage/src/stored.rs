@@ -1,14 +1,16 @@
 //! What bincode sees: a mirror of the core's types, written out by hand. A change here is a new schema version.
 
+mod edit;
 mod episode;
 mod memory;
 mod parts;
 mod words;
 
 use bincode::{Decode, Encode};
-use hindsight_core::{Batch, Change, Embedding, MemoryId, NamedVector, Record, RequestKey, Timestamp};
+use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Record, RequestKey, Timestamp};
 
-use crate::codec::CodecError;
+use crate::{codec::CodecError, records::SeenRequest};
+pub(crate) use edit::StoredEdit;
 use memory::StoredMemory;
 use words::Word;
 
@@ -32,8 +34,15 @@ enum StoredChange {
     SetState { id: u128, state: u8, version: u64, at_ms: i64 },
 }
 
+/// What a record file keeps of a request: its key and the memories that it changed.
 #[derive(Debug, Encode, Decode)]
-struct StoredRecord {
+pub(crate) struct StoredSeen {
+    request: StoredRequest,
+    ids: Vec<u128>,
+}
+
+#[derive(Debug, Encode, Decode)]
+pub(crate) struct StoredRecord {
     memory: StoredMemory,
     vectors: Vec<StoredVector>,
 }
@@ -53,9 +62,7 @@ impl TryFrom<&Batch> for StoredBatch {
         Ok(StoredBatch {
             namespace: namespace.as_str().to_owned(),
             at_ms: at.as_ms(),
-            request: request
-                .as_ref()
-                .map(|RequestKey { id, digest }| StoredRequest { id: id.clone(), digest: *digest }),
+            request: request.as_ref().map(StoredRequest::from),
             changes: changes.iter().map(StoredChange::try_from).collect::<Result<_, _>>()?,
         })
     }
@@ -69,7 +76,7 @@ impl TryFrom<StoredBatch> for Batch {
         Ok(Batch {
             namespace: namespace.parse().map_err(CodecError::field("namespace"))?,
             at: Timestamp::from_ms(at_ms),
-            request: request.map(|StoredRequest { id, digest }| RequestKey { id, digest }),
+            request: request.map(RequestKey::from),
             changes: changes.into_iter().map(Change::try_from).collect::<Result<_, _>>()?,
         })
     }
@@ -80,11 +87,7 @@ impl TryFrom<&Change> for StoredChange {
 
     fn try_from(change: &Change) -> Result<Self, CodecError> {
         Ok(match change {
-            Change::Put(record) => {
-                let Record { memory, vectors } = record.as_ref();
-                let vectors = vectors.iter().map(StoredVector::from).collect();
-                StoredChange::Put(Box::new(StoredRecord { memory: memory.try_into()?, vectors }))
-            }
+            Change::Put(record) => StoredChange::Put(Box::new(record.as_ref().try_into()?)),
             Change::SetState { id, state, version, at } => StoredChange::SetState {
                 id: id.as_u128(),
                 state: state.code(),
@@ -100,11 +103,7 @@ impl TryFrom<StoredChange> for Change {
 
     fn try_from(stored: StoredChange) -> Result<Self, CodecError> {
         Ok(match stored {
-            StoredChange::Put(record) => {
-                let StoredRecord { memory, vectors } = *record;
-                let vectors = vectors.into_iter().map(NamedVector::try_from).collect::<Result<_, _>>()?;
-                Change::Put(Box::new(Record { memory: memory.try_into()?, vectors }))
-            }
+            StoredChange::Put(record) => Change::Put(Box::new((*record).try_into()?)),
             StoredChange::SetState { id, state, version, at_ms } => Change::SetState {
                 id: MemoryId::from_u128(id),
                 state: Word::from_code("state", state)?,
@@ -112,6 +111,50 @@ impl TryFrom<StoredChange> for Change {
                 at: Timestamp::from_ms(at_ms),
             },
         })
+    }
+}
+
+impl TryFrom<&Record> for StoredRecord {
+    type Error = CodecError;
+
+    fn try_from(Record { memory, vectors }: &Record) -> Result<Self, CodecError> {
+        let vectors = vectors.iter().map(StoredVector::from).collect();
+        Ok(StoredRecord { memory: memory.try_into()?, vectors })
+    }
+}
+
+impl TryFrom<StoredRecord> for Record {
+    type Error = CodecError;
+
+    fn try_from(StoredRecord { memory, vectors }: StoredRecord) -> Result<Self, CodecError> {
+        let vectors = vectors.into_iter().map(NamedVector::try_from).collect::<Result<_, _>>()?;
+        Ok(Record { memory: memory.try_into()?, vectors })
+    }
+}
+
+impl From<&RequestKey> for StoredRequest {
+    fn from(RequestKey { id, digest }: &RequestKey) -> Self {
+        StoredRequest { id: id.clone(), digest: *digest }
+    }
+}
+
+impl From<StoredRequest> for RequestKey {
+    fn from(StoredRequest { id, digest }: StoredRequest) -> Self {
+        RequestKey { id, digest }
+    }
+}
+
+impl From<&SeenRequest> for StoredSeen {
+    /// The batch stands beside it in the file.
+    fn from(SeenRequest { key, ids, lsn: _ }: &SeenRequest) -> Self {
+        StoredSeen { request: key.into(), ids: ids.iter().map(|id| id.as_u128()).collect() }
+    }
+}
+
+impl StoredSeen {
+    pub(crate) fn into_request(self, lsn: Lsn) -> SeenRequest {
+        let ids = self.ids.into_iter().map(MemoryId::from_u128).collect();
+        SeenRequest { key: self.request.into(), ids, lsn }
     }
 }
 

@@ -8,6 +8,8 @@
 mod disk;
 #[cfg(test)]
 pub(crate) mod logs;
+#[cfg(test)]
+pub(crate) mod stores;
 
 use std::{
     ffi::OsString,
@@ -54,7 +56,9 @@ pub struct Counts {
     pub writes: u64,
     /// Calls of `sync_data`.
     pub data_syncs: u64,
-    /// Calls of `sync_data` on a file after one of it had failed.
+    /// Calls of `sync_data`, `sync_all`, `sync_dir` and `sync_fs`.
+    pub syncs: u64,
+    /// Syncs of a file after one of it had failed.
     pub syncs_after_failure: u64,
 }
 
@@ -173,6 +177,7 @@ impl Io for MemIo {
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let mut disk = self.0.lock();
+        disk.counts.syncs += 1;
         disk.call(true)?;
         disk.sync_dir(path)
     }
@@ -187,6 +192,24 @@ impl Io for MemIo {
         let mut disk = self.0.lock();
         disk.call(false)?;
         disk.create_dir_all(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.0.lock();
+        disk.call(false)?;
+        disk.create_dir(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.0.lock();
+        disk.call(false)?;
+        disk.remove_dir(path)
+    }
+
+    fn file_len(&self, path: &Path) -> io::Result<u64> {
+        let mut disk = self.0.lock();
+        disk.call(false)?;
+        disk.file_len(path)
     }
 
     fn now_ms(&self) -> u64 {
@@ -232,6 +255,10 @@ impl IoFile for MemFile {
 
     fn sync_all(&self) -> io::Result<()> {
         self.disk.lock().sync(self.inode)
+    }
+
+    fn sync_fs(&self) -> io::Result<()> {
+        self.disk.lock().sync_fs()
     }
 
     fn len(&self) -> io::Result<u64> {

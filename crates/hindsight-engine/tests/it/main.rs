@@ -1,10 +1,13 @@
 //! The engine as its callers see it: what is acknowledged stays, what is refused leaves nothing.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
+mod backup;
+mod checkpoint;
 mod concurrency;
 mod forget;
 mod recall;
 mod replay;
+mod simulation;
 mod support;
 mod update;
 mod write;

@@ -42,7 +42,7 @@ fn a_refused_write_leaves_nothing_not_even_a_namespace() {
         fields(db.try_write(fact("x"), vectors("m", &[0.0, 0.0])).unwrap_err()),
         ["vectors[0].values"]
     );
-    assert!(db.engine.namespaces(None, 10).0.is_empty());
+    assert!(db.engine.namespaces(None, 10).unwrap().wait().unwrap().0.is_empty());
     assert!(matches!(db.engine.stats(&ns("ops")), Err(EngineError::NamespaceNotFound { .. })));
     let (_, report) = db.reopen();
     assert_eq!((report.namespaces, report.memories), (0, 0));
@@ -136,7 +136,7 @@ fn validate_only_stores_nothing() {
     let draft = Draft { kind: Some(Kind::Episode), status: Some(Status::Failure), ..fact("refund failed") };
     let would = db.engine.write(&ns("ops"), WriteItem::new(draft, None), options).unwrap().wait().unwrap();
     assert_eq!((would.memory.importance, would.memory.version), (0.8, 0));
-    assert!(db.engine.namespaces(None, 10).0.is_empty());
+    assert!(db.engine.namespaces(None, 10).unwrap().wait().unwrap().0.is_empty());
 }
 
 #[test]
@@ -146,9 +146,46 @@ fn namespaces_do_not_mix() {
     let other = WriteItem::new(fact("secret of sales"), None);
     db.engine.write(&ns("sales"), other, WriteOptions::default()).unwrap().wait().unwrap();
     assert_eq!(db.contents("secret"), ["secret of ops"]);
-    let names: Vec<String> =
-        db.engine.namespaces(None, 10).0.into_iter().map(|n| n.name.to_string()).collect();
+    let names: Vec<String> = db
+        .engine
+        .namespaces(None, 10)
+        .unwrap()
+        .wait()
+        .unwrap()
+        .0
+        .into_iter()
+        .map(|n| n.name.to_string())
+        .collect();
     assert_eq!(names, ["ops", "sales"]);
-    assert_eq!(db.engine.namespaces(Some("ops"), 10).0.len(), 1);
-    assert!(db.engine.namespaces(None, 1).1);
+    assert_eq!(db.engine.namespaces(Some("ops"), 10).unwrap().wait().unwrap().0.len(), 1);
+    assert!(db.engine.namespaces(None, 1).unwrap().wait().unwrap().1);
+}
+
+#[test]
+fn w9_a_replay_waits_for_what_it_shows() {
+    use hindsight_core::Patch;
+    use hindsight_engine::{EngineOver, Maker, Options, UpdateRequest};
+    use hindsight_storage::testing::MemIo;
+
+    // Nobody syncs the log here but this test.
+    let io = std::sync::Arc::new(MemIo::new(1));
+    let (engine, _) = EngineOver::open_with(io, std::path::Path::new("/db"), Options::default()).unwrap();
+    let write = || {
+        let options = WriteOptions { request_id: Some("r".to_owned()), ..WriteOptions::default() };
+        engine.write(&ns("ops"), WriteItem::new(fact("one"), None), options).unwrap()
+    };
+    let first = write();
+    engine.commit_step().unwrap();
+    let memory = first.wait().unwrap().memory;
+    let patch = Patch { content: Some("two".to_owned()), ..Patch::default() };
+    let update = UpdateRequest {
+        id: memory.id,
+        patch,
+        version: None,
+        vectors: None,
+        maker: Maker::Caller,
+        request_id: None,
+    };
+    let changed = engine.update(&ns("ops"), update).unwrap();
+    assert!(write().lsn() >= changed.lsn(), "it shows the change, so it waits for the change");
 }

@@ -6,6 +6,7 @@ use hindsight_core::{
 use proptest::prelude::*;
 
 use super::*;
+use crate::records::{Digest, NamespaceId, StoredFile};
 
 fn words(count: usize) -> Vec<String> {
     (0..count).map(|at| format!("word 词 {at}")).collect()
@@ -227,11 +228,60 @@ fn many_empty_parts_are_decoded() {
     assert_eq!(decode_batch(&encode_batch(&batch).unwrap()).unwrap(), batch);
 }
 
+fn edits() -> Vec<Edit> {
+    let id = NamespaceId(7);
+    let digest = Digest::from_u128(u128::MAX - 5);
+    let file = StoredFile { bytes: 1, blake3: [2; 32], records: 3, requests: 4, digest };
+    vec![
+        Edit::AddNamespace { id, name: "ops".parse().unwrap(), next_file: 3 },
+        Edit::DropNamespace { id },
+        Edit::AddFile { namespace: id, number: 3, file },
+        Edit::RemoveFile { namespace: id, number: 4 },
+        Edit::SetNamespace { id, applied: Lsn(9), last_at: Some(at(-5)), live: 6, forgotten: 2, digest },
+        Edit::Checkpoint { lsn: Lsn(10), durable: Lsn(11) },
+    ]
+}
+
+#[test]
+fn records_requests_and_edits_come_back() {
+    let Change::Put(record) = full_batch().changes.remove(0) else { panic!("the first change is a record") };
+    let mut bytes = Vec::new();
+    encode_record(&record, &mut bytes).unwrap();
+    assert_eq!(decode_record(&bytes).unwrap(), *record);
+    let key = RequestKey { id: "r1".to_owned(), digest: u128::MAX };
+    let request = SeenRequest { key, ids: vec![MemoryId::from_u128(u128::MAX)], lsn: Lsn(5) };
+    let mut bytes = Vec::new();
+    encode_request(&request, &mut bytes).unwrap();
+    assert_eq!(decode_request(&bytes, Lsn(5)).unwrap(), request);
+    assert_eq!(decode_edits(&encode_edits(&edits()).unwrap()).unwrap(), edits());
+}
+
+/// The smallest edits are those whose bytes mean the most memory.
+#[test]
+fn many_small_edits_are_decoded() {
+    for count in [1_000, 8_190, 32_000, 131_000, 200_000] {
+        let edits = vec![Edit::DropNamespace { id: NamespaceId(1) }; count];
+        assert_eq!(decode_edits(&encode_edits(&edits).unwrap()).unwrap().len(), count);
+    }
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let _ = decode_batch(&bytes);
-        let _ = decode_batch(&[&1_u16.to_le_bytes(), bytes.as_slice()].concat());
+        let bytes = [&1_u16.to_le_bytes(), bytes.as_slice()].concat();
+        let _ = decode_batch(&bytes);
+        let _ = decode_record(&bytes);
+        let _ = decode_request(&bytes, Lsn(1));
+        let _ = decode_edits(&bytes);
+    }
+
+    #[test]
+    fn flipped_bytes_of_edits_never_panic(at in 2_usize..1_000, byte: u8) {
+        let mut bytes = encode_edits(&edits()).unwrap();
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        let _ = decode_edits(&bytes);
     }
 
     #[test]

@@ -319,7 +319,7 @@ fn a_checkpoint_s_batches_are_not_replayed_and_must_be_there() {
             Ok(())
         };
         let io: Arc<MemIo> = Arc::new(io.clone());
-        Log::open(io, Path::new("/data/log"), 77, small(), Lsn(checkpoint), sink).map(|_| seen)
+        Log::open(io, Path::new("/data/log"), 77, small(), Floor::at(Lsn(checkpoint)), sink).map(|_| seen)
     };
     assert_eq!(replay(3).unwrap(), [4, 5]);
     assert_eq!(replay(5).unwrap(), [0; 0]);

@@ -26,6 +26,14 @@ pub(crate) struct Tail<F> {
     pub(crate) is_closed: bool,
 }
 
+/// Why no new segment was begun.
+pub(super) enum RetireError {
+    /// The log is as it was.
+    Unchanged(IoFailure),
+    /// Nobody knows what is durable.
+    Unknown(IoFailure),
+}
+
 /// The end of the log, ready to be written.
 pub(super) struct Writer<I: Io> {
     io: Arc<I>,
@@ -43,6 +51,10 @@ impl<I: Io> Writer<I> {
 
     pub(super) fn dir(&self) -> &Path {
         &self.place.dir
+    }
+
+    pub(super) fn io(&self) -> Arc<I> {
+        Arc::clone(&self.io)
     }
 
     /// The newest durable batch.
@@ -159,6 +171,30 @@ impl<I: Io> Writer<I> {
         self.tail.segment = self.place.create(self.io.as_ref(), first_lsn, self.tail.end)?;
         self.tail.end.offset = FRAMES_START;
         Ok(())
+    }
+
+    /// Begins a new segment if the last one lies wholly at or below `lsn` and has at least `bytes_min` bytes of frames.
+    /// Returns whether it did.
+    pub(super) fn retire(&mut self, lsn: Lsn, bytes_min: u64) -> Result<bool, RetireError> {
+        let first_lsn = self.tail.segment.header.first_lsn;
+        let has_batch = first_lsn <= self.tail.last_lsn;
+        let bytes = self.tail.end.offset.saturating_sub(FRAMES_START);
+        if !has_batch || self.tail.last_lsn > lsn || bytes < bytes_min {
+            return Ok(false);
+        }
+        if self.is_dirty {
+            self.sync().map_err(RetireError::Unknown)?;
+        }
+        let next_lsn = Lsn(self.tail.last_lsn.0 + 1);
+        let unnamed =
+            self.place.prepare(self.io.as_ref(), next_lsn, self.tail.end).map_err(RetireError::Unchanged)?;
+        self.tail.segment = self.place.publish(self.io.as_ref(), unnamed).map_err(RetireError::Unknown)?;
+        self.tail.end.offset = FRAMES_START;
+        Ok(true)
+    }
+
+    pub(super) fn first_lsn(&self) -> Lsn {
+        self.tail.segment.header.first_lsn
     }
 
     /// Writes how far the log is durable, unless a frame says so already.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use hindsight_core::Lsn;
 
-use super::{Recovered, Sink, TornTail, torn, witness};
+use super::{Floor, Recovered, Sink, TornTail, torn, witness};
 use crate::{
     error::{At, StorageError},
-    frame::{FrameFault, FrameHeader, FrameKind},
+    frame::{FrameFault, FrameHeader, FrameKind, frame_bytes},
     io::{Io, IoFile, OpenMode, uninterrupted},
     reader::{FrameReader, Step},
     segment::{
@@ -33,7 +33,7 @@ pub(super) struct Replayed<F> {
 pub(super) struct Replay<'a, I: Io> {
     io: &'a I,
     place: &'a LogPlace,
-    checkpoint_lsn: Lsn,
+    floor: Floor,
     sink: Sink<'a>,
     replayed: Replayed<I::File>,
 }
@@ -55,7 +55,7 @@ enum Place {
 }
 
 impl<'a, I: Io> Replay<'a, I> {
-    pub(super) fn new(io: &'a I, place: &'a LogPlace, checkpoint_lsn: Lsn, sink: Sink<'a>) -> Self {
+    pub(super) fn new(io: &'a I, place: &'a LogPlace, floor: Floor, sink: Sink<'a>) -> Self {
         let replayed = Replayed {
             report: Recovered::default(),
             segment: None,
@@ -63,7 +63,7 @@ impl<'a, I: Io> Replay<'a, I> {
             witnessed: Lsn(0),
             empty: None,
         };
-        Replay { io, place, checkpoint_lsn, sink, replayed }
+        Replay { io, place, floor, sink, replayed }
     }
 
     /// Reads every segment, given by first LSN and path.
@@ -71,7 +71,7 @@ impl<'a, I: Io> Replay<'a, I> {
         if let Some((first_lsn, _)) = segments.first() {
             // Older segments may have been dropped, but only those that a checkpoint covers.
             let last = Lsn(first_lsn.0.saturating_sub(1));
-            self.replayed.report.last_lsn = last.min(self.checkpoint_lsn);
+            self.replayed.report.last_lsn = last.min(self.floor.checkpoint_lsn);
         }
         let mut next = segments.first().map(|named| self.open(named, segments.len() == 1)).transpose()?;
         for at in 1..=segments.len() {
@@ -80,9 +80,10 @@ impl<'a, I: Io> Replay<'a, I> {
             self.segment(current, next.as_ref())?;
         }
         let last_lsn = self.replayed.report.last_lsn;
-        if last_lsn < self.checkpoint_lsn {
+        let durable_lsn = self.floor.durable_lsn;
+        if last_lsn < durable_lsn {
             let path = self.place.dir.clone();
-            return Err(StorageError::LogTooShort { path, last_lsn, durable_lsn: self.checkpoint_lsn });
+            return Err(StorageError::LogTooShort { path, last_lsn, durable_lsn });
         }
         Ok(self.replayed)
     }
@@ -143,7 +144,7 @@ impl<'a, I: Io> Replay<'a, I> {
         let is_leftover = matches!(fault, SegmentFault::NoHeader | SegmentFault::BadHeader)
             && is_last
             && first_lsn == self.expected()
-            && self.checkpoint_lsn < first_lsn
+            && self.floor.durable_lsn < first_lsn
             && witness::scan(&file, 0, 0).at("read", &path)?.written_end <= SEGMENT_HEADER_BYTES as u64;
         if is_leftover {
             self.replayed.empty = Some(path);
@@ -207,8 +208,9 @@ impl<'a, I: Io> Replay<'a, I> {
 
     fn batch(&mut self, lsn: Lsn, payload: &[u8]) -> Result<(), StorageError> {
         self.replayed.report.last_lsn = lsn;
-        if lsn > self.checkpoint_lsn {
+        if lsn > self.floor.checkpoint_lsn {
             self.replayed.report.batches += 1;
+            self.replayed.report.bytes_replayed += frame_bytes(payload.len());
             (self.sink)(lsn, payload)?;
         }
         Ok(())
@@ -236,7 +238,7 @@ impl<'a, I: Io> Replay<'a, I> {
         // A segment is made only after the one before it is durable to its end.
         let by_successor = next_first.map_or(Lsn(0), |first| Lsn(first.0.saturating_sub(1)));
         let durable_lsn =
-            scan.synced_lsn.max(self.replayed.witnessed).max(self.checkpoint_lsn).max(by_successor);
+            scan.synced_lsn.max(self.replayed.witnessed).max(self.floor.durable_lsn).max(by_successor);
         if next_first.is_some() || durable_lsn >= lsn {
             return Err(StorageError::Corrupt { path: path.to_owned(), offset, lsn, durable_lsn, fault });
         }

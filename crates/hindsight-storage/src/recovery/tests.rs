@@ -200,7 +200,7 @@ fn a_missing_a_foreign_and_a_renamed_segment_stop_the_start() {
     assert!(matches!(refused(&spliced), StorageError::CorruptSegment { fault: SegmentFault::Chain, .. }));
     let foreign = |store_id| {
         let place = LogPlace { dir: DIR.into(), store_id, options: logs::small() };
-        recover(&io, &place, Lsn(0), &mut |_, _| Ok(())).map(|_| ())
+        recover(&io, &place, Floor::default(), &mut |_, _| Ok(())).map(|_| ())
     };
     let error = foreign(78).unwrap_err();
     assert!(matches!(
@@ -308,7 +308,7 @@ fn the_scan_finds_a_header_across_the_border_of_two_reads() {
 fn a_sink_that_refuses_stops_the_replay() {
     let io = log_of(3, false);
     let place = LogPlace { dir: DIR.into(), store_id: logs::STORE_ID, options: logs::small() };
-    let result = recover(&io, &place, Lsn(0), &mut |lsn, _| {
+    let result = recover(&io, &place, Floor::default(), &mut |lsn, _| {
         if lsn.0 == 2 { Err(StorageError::Closed) } else { Ok(()) }
     });
     assert!(matches!(result.map(|_| ()), Err(StorageError::Closed)));

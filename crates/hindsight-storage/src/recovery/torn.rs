@@ -27,7 +27,7 @@ pub(super) fn saved_path(dir: &Path, lsn: Lsn) -> PathBuf {
 }
 
 /// Whether a file name is that of a kept tail.
-pub(super) fn is_saved_tail(name: &OsStr) -> bool {
+pub(crate) fn is_saved_tail(name: &OsStr) -> bool {
     let digits =
         name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|rest| rest.strip_suffix(SUFFIX));
     digits

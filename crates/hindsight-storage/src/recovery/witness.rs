@@ -14,16 +14,16 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 /// What a scan found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     /// The newest LSN that any sound header says to be durable; 0 when there is none.
-    pub(super) synced_lsn: Lsn,
+    pub(crate) synced_lsn: Lsn,
     /// Where the last byte that isn't zero ends, in bytes from the start of the file; 0 when all are zero.
-    pub(super) written_end: u64,
+    pub(crate) written_end: u64,
 }
 
 /// Looks at every offset from `from` to the end of the file for a header with a right checksum. Payloads are not
 /// read: the header alone is the witness, and so the scan takes time in proportion to the bytes.
-pub(super) fn scan<F: IoFile>(file: &F, from: u64, salt: u64) -> io::Result<Scan> {
+pub(crate) fn scan<F: IoFile>(file: &F, from: u64, salt: u64) -> io::Result<Scan> {
     let mut scan = Scan { synced_lsn: Lsn(0), written_end: 0 };
     let mut window: Vec<u8> = Vec::new();
     let mut window_start = from;

@@ -12,9 +12,9 @@ use crate::{
 };
 
 /// The file's name.
-pub(super) const FILE_NAME: &str = "FORMAT";
+pub(crate) const FILE_NAME: &str = "FORMAT";
 /// Its name until it is finished.
-pub(super) const TMP_NAME: &str = "FORMAT.tmp";
+pub(crate) const TMP_NAME: &str = "FORMAT.tmp";
 /// The format that this version writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;
 const FILE_BYTES_MAX: usize = 4096;
@@ -57,7 +57,7 @@ pub enum FormatError {
 
 impl Format {
     /// Reads the file and checks that this version may read the directory.
-    pub(super) fn read<I: Io>(io: &I, dir: &Path) -> Result<Format, StorageError> {
+    pub(crate) fn read<I: Io>(io: &I, dir: &Path) -> Result<Format, StorageError> {
         let path = dir.join(FILE_NAME);
         let file = io.open(&path, OpenMode::Read).map_err(|error| cannot_create(&path, error))?;
         let bytes = read_small(&file, FILE_BYTES_MAX).at("read", &path)?;
@@ -76,12 +76,18 @@ impl Format {
     /// Writes the file of a new database. It gets its name when it is complete: a directory with a FORMAT is a
     /// database, one without is not yet.
     pub(super) fn create<I: Io>(io: &I, dir: &Path) -> Result<Format, StorageError> {
+        let store_id = io.random().at("take random bits for", &dir.join(FILE_NAME))?;
+        Format::create_for(io, dir, store_id)
+    }
+
+    /// As [`Format::create`], of the database with this number.
+    pub(crate) fn create_for<I: Io>(io: &I, dir: &Path, store_id: u64) -> Result<Format, StorageError> {
         let (path, tmp) = (dir.join(FILE_NAME), dir.join(TMP_NAME));
         let format = Format {
             format: FORMAT_VERSION,
             min_reader: FORMAT_VERSION,
             created_by: concat!("hindsight ", env!("CARGO_PKG_VERSION")).to_owned(),
-            store_id: io.random().at("take random bits for", &path)?,
+            store_id,
         };
         let file = io.open(&tmp, OpenMode::CreateEmpty).map_err(|error| cannot_create(&tmp, error))?;
         write_all_at(&file, 0, format.to_json().as_bytes()).at("write", &tmp)?;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The file's name.
-pub(super) const FILE_NAME: &str = "LOCK";
+pub(crate) const FILE_NAME: &str = "LOCK";
 const FILE_BYTES_MAX: usize = 4096;
 
 /// Who has a data directory open.
@@ -24,11 +24,26 @@ pub struct Holder {
 
 /// The lock of a data directory, held until it is dropped.
 #[derive(Debug)]
-pub(super) struct DirLock<F> {
+pub(crate) struct DirLock<F> {
     _file: F,
 }
 
 impl<F: IoFile> DirLock<F> {
+    /// As [`DirLock::take`], and changes nothing: the file is not written, and not made where it is missing. Nobody
+    /// has the directory then.
+    pub(crate) fn hold<I: Io<File = F>>(io: &I, dir: &Path) -> Result<Option<DirLock<F>>, StorageError> {
+        let path = dir.join(FILE_NAME);
+        let file = match io.open(&path, OpenMode::Read) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            result => result.at("open", &path)?,
+        };
+        if !file.try_lock().at("lock", &path)? {
+            let holder = read_small(&file, FILE_BYTES_MAX).ok().and_then(|bytes| Holder::parse(&bytes));
+            return Err(StorageError::Locked { path, holder });
+        }
+        Ok(Some(DirLock { _file: file }))
+    }
+
     pub(super) fn take<I: Io<File = F>>(io: &I, dir: &Path) -> Result<DirLock<F>, StorageError> {
         let path = dir.join(FILE_NAME);
         let file = io.open(&path, OpenMode::CreateOrOpen).map_err(|error| cannot_create(&path, error))?;

@@ -29,8 +29,9 @@ fn open(io: &MemIo) -> Result<(Storage<MemIo>, u64), StorageError> {
     let mut batches = 0;
     let options = StorageOptions {
         log: LogOptions { segment_bytes: 16 << 10, preallocate_bytes: 4 << 10, ..LogOptions::default() },
+        ..StorageOptions::default()
     };
-    let (storage, _) = Storage::open(io.clone(), Path::new(DIR), options, &mut |lsn, found| {
+    let (storage, _) = Storage::open(io.clone(), Path::new(DIR), options)?.replay(&mut |lsn, found| {
         batches += 1;
         assert_eq!((lsn.0, found), (batches, batch(batches)));
         Ok(())

@@ -6,16 +6,20 @@
     reason = "files of tests are far below 4 GiB, and random bytes are cut on purpose"
 )]
 
+mod names;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     io,
+    ops::Bound,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use super::{Counts, Fault, FaultKind};
 use crate::io::OpenMode;
+use names::{DirChange, Names};
 
 const SECTOR: usize = 512;
 const EIO: i32 = 5;
@@ -50,14 +54,6 @@ struct Inode {
     had_failed_sync: bool,
 }
 
-/// A change of a folder that is not durable yet.
-#[derive(Debug, Clone)]
-enum DirChange {
-    Create(PathBuf, u64),
-    Unlink(PathBuf),
-    Rename(PathBuf, PathBuf, u64),
-}
-
 /// How much of what was pending survives a crash.
 #[derive(Clone, Copy, PartialEq)]
 enum Survival {
@@ -69,10 +65,9 @@ enum Survival {
 #[derive(Debug)]
 pub(super) struct Disk {
     inodes: BTreeMap<u64, Inode>,
-    names: BTreeMap<PathBuf, u64>,
-    durable_names: BTreeMap<PathBuf, u64>,
+    names: Names,
+    durable_names: Names,
     pending: Vec<DirChange>,
-    dirs: BTreeSet<PathBuf>,
     next_id: u64,
     pub(super) random: Random,
     pub(super) now_ms: u64,
@@ -86,10 +81,9 @@ impl Disk {
     pub(super) fn new(seed: u64) -> Disk {
         Disk {
             inodes: BTreeMap::new(),
-            names: BTreeMap::new(),
-            durable_names: BTreeMap::new(),
+            names: Names::default(),
+            durable_names: Names::default(),
             pending: Vec::new(),
-            dirs: BTreeSet::new(),
             next_id: 1,
             random: Random(seed),
             now_ms: 1_700_000_000_000,
@@ -128,8 +122,8 @@ impl Disk {
 
     fn parent_exists(&self, path: &Path) -> io::Result<()> {
         match path.parent() {
-            Some(parent) if self.names.contains_key(parent) => Err(io::ErrorKind::NotADirectory.into()),
-            Some(parent) if !self.dirs.contains(parent) => Err(io::ErrorKind::NotFound.into()),
+            Some(parent) if self.names.files.contains_key(parent) => Err(io::ErrorKind::NotADirectory.into()),
+            Some(parent) if !self.names.dirs.contains(parent) => Err(io::ErrorKind::NotFound.into()),
             _ => Ok(()),
         }
     }
@@ -137,12 +131,12 @@ impl Disk {
     pub(super) fn open(&mut self, path: &Path, mode: OpenMode) -> io::Result<(u64, u64)> {
         self.parent_exists(path)?;
         let creates = matches!(mode, OpenMode::CreateOrOpen | OpenMode::CreateEmpty);
-        let inode = match self.names.get(path) {
+        let inode = match self.names.files.get(path) {
             Some(inode) => *inode,
             None if creates => {
                 let inode = self.new_id();
                 self.inodes.insert(inode, Inode::default());
-                self.names.insert(path.to_owned(), inode);
+                self.names.files.insert(path.to_owned(), inode);
                 self.pending.push(DirChange::Create(path.to_owned(), inode));
                 inode
             }
@@ -160,14 +154,15 @@ impl Disk {
     }
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        let inode = self.names.remove(from).ok_or(io::ErrorKind::NotFound)?;
-        self.names.insert(to.to_owned(), inode);
+        self.parent_exists(to)?;
+        let inode = self.names.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        self.names.files.insert(to.to_owned(), inode);
         self.pending.push(DirChange::Rename(from.to_owned(), to.to_owned(), inode));
         Ok(())
     }
 
     pub(super) fn unlink(&mut self, path: &Path) -> io::Result<()> {
-        self.names.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        self.names.files.remove(path).ok_or(io::ErrorKind::NotFound)?;
         self.pending.push(DirChange::Unlink(path.to_owned()));
         Ok(())
     }
@@ -181,14 +176,20 @@ impl Disk {
     }
 
     pub(super) fn list(&self, dir: &Path) -> io::Result<Vec<OsString>> {
-        if self.names.contains_key(dir) {
+        if self.names.files.contains_key(dir) {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        if !self.dirs.contains(dir) {
+        if !self.names.dirs.contains(dir) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let all = self.names.keys().chain(self.dirs.iter());
-        let mut names: Vec<_> = all
+        // A folder's content follows it in the order of paths.
+        let below = (Bound::Excluded(dir), Bound::Unbounded);
+        let files = self.names.files.range::<Path, _>(below).map(|(path, _)| path);
+        let dirs = self.names.dirs.range::<Path, _>(below);
+        let files = files.take_while(|path| path.starts_with(dir));
+        let dirs = dirs.take_while(|path| path.starts_with(dir));
+        let mut names: Vec<_> = files
+            .chain(dirs)
             .filter(|path| path.parent() == Some(dir))
             .filter_map(|path| path.file_name().map(ToOwned::to_owned))
             .collect();
@@ -198,11 +199,37 @@ impl Disk {
 
     /// Durable at once, as the trait promises.
     pub(super) fn create_dir_all(&mut self, path: &Path) -> io::Result<()> {
-        if path.ancestors().any(|ancestor| self.names.contains_key(ancestor)) {
+        if path.ancestors().any(|ancestor| self.names.files.contains_key(ancestor)) {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        self.dirs.extend(path.ancestors().map(Path::to_owned));
+        self.names.dirs.extend(path.ancestors().map(Path::to_owned));
+        self.durable_names.dirs.extend(path.ancestors().map(Path::to_owned));
         Ok(())
+    }
+
+    pub(super) fn create_dir(&mut self, path: &Path) -> io::Result<()> {
+        self.parent_exists(path)?;
+        if self.names.files.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        if self.names.dirs.insert(path.to_owned()) {
+            self.pending.push(DirChange::MakeDir(path.to_owned()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove_dir(&mut self, path: &Path) -> io::Result<()> {
+        if !self.list(path)?.is_empty() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        self.names.dirs.remove(path);
+        self.pending.push(DirChange::RemoveDir(path.to_owned()));
+        Ok(())
+    }
+
+    pub(super) fn file_len(&self, path: &Path) -> io::Result<u64> {
+        let inode = self.names.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(self.len(*inode))
     }
 
     pub(super) fn pwrite(&mut self, inode: u64, offset: u64, bytes: &[u8]) -> io::Result<usize> {
@@ -243,6 +270,7 @@ impl Disk {
     }
 
     pub(super) fn sync(&mut self, inode: u64) -> io::Result<()> {
+        self.counts.syncs += 1;
         let fault = self.next_fault()?;
         let file = self.inodes.entry(inode).or_default();
         if file.had_failed_sync {
@@ -257,11 +285,27 @@ impl Disk {
             Some(FaultKind::Interrupted) => return self.interrupted(),
             Some(FaultKind::ShortWrite) | None => {}
         }
-        file.durable.resize(file.cached.len(), 0);
-        for sector in std::mem::take(&mut file.dirty) {
-            file.lost.remove(&sector);
-            copy_sector(&mut file.durable, &file.cached, sector);
+        file.become_durable();
+        Ok(())
+    }
+
+    /// All files and all names. When it fails, every file with dirty pages has lost them.
+    pub(super) fn sync_fs(&mut self) -> io::Result<()> {
+        self.counts.syncs += 1;
+        match self.next_fault()? {
+            Some(FaultKind::Errno(errno)) => {
+                for file in self.inodes.values_mut().filter(|file| !file.dirty.is_empty()) {
+                    file.lost.append(&mut file.dirty);
+                    file.had_failed_sync = true;
+                }
+                return Err(io::Error::from_raw_os_error(errno));
+            }
+            Some(FaultKind::Interrupted) => return self.interrupted(),
+            Some(FaultKind::ShortWrite) | None => {}
         }
+        self.inodes.values_mut().for_each(Inode::become_durable);
+        let pending = std::mem::take(&mut self.pending);
+        pending.iter().for_each(|change| change.apply(&mut self.durable_names));
         Ok(())
     }
 
@@ -309,6 +353,7 @@ impl Disk {
                 change.apply(&mut disk.names);
             }
         }
+        disk.names.drop_strays();
         disk.durable_names.clone_from(&disk.names);
         disk
     }
@@ -327,58 +372,38 @@ impl Disk {
     }
 
     fn successor(&self) -> Disk {
-        Disk {
-            dirs: self.dirs.clone(),
-            next_id: self.next_id,
-            now_ms: self.now_ms,
-            ..Disk::new(self.random.0)
-        }
+        Disk { next_id: self.next_id, now_ms: self.now_ms, ..Disk::new(self.random.0) }
     }
 
     pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
-        Some(self.inodes.get(self.names.get(path)?)?.cached.clone())
+        Some(self.inodes.get(self.names.files.get(path)?)?.cached.clone())
     }
 
     pub(super) fn put_durably(&mut self, path: &Path, bytes: &[u8]) {
-        self.dirs.extend(path.ancestors().skip(1).map(Path::to_owned));
+        let dirs: Vec<_> = path.ancestors().skip(1).map(Path::to_owned).collect();
+        self.names.dirs.extend(dirs.iter().cloned());
+        self.durable_names.dirs.extend(dirs);
         let inode = self.new_id();
         let file = Inode { durable: bytes.to_vec(), cached: bytes.to_vec(), ..Inode::default() };
         self.inodes.insert(inode, file);
-        self.names.insert(path.to_owned(), inode);
-        self.durable_names.insert(path.to_owned(), inode);
+        self.names.files.insert(path.to_owned(), inode);
+        self.durable_names.files.insert(path.to_owned(), inode);
     }
 
     pub(super) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        self.names.keys().filter_map(|path| Some((path.clone(), self.content(path)?))).collect()
-    }
-}
-
-impl DirChange {
-    fn dir(&self) -> Option<&Path> {
-        match self {
-            DirChange::Create(path, _) | DirChange::Unlink(path) | DirChange::Rename(_, path, _) => {
-                path.parent()
-            }
-        }
-    }
-
-    fn apply(&self, names: &mut BTreeMap<PathBuf, u64>) {
-        match self {
-            DirChange::Create(path, inode) => {
-                names.insert(path.clone(), *inode);
-            }
-            DirChange::Unlink(path) => {
-                names.remove(path);
-            }
-            DirChange::Rename(from, to, inode) => {
-                names.remove(from);
-                names.insert(to.clone(), *inode);
-            }
-        }
+        self.names.files.keys().filter_map(|path| Some((path.clone(), self.content(path)?))).collect()
     }
 }
 
 impl Inode {
+    fn become_durable(&mut self) {
+        self.durable.resize(self.cached.len(), 0);
+        for sector in std::mem::take(&mut self.dirty) {
+            self.lost.remove(&sector);
+            copy_sector(&mut self.durable, &self.cached, sector);
+        }
+    }
+
     /// Length and every dirty sector are decided each for itself.
     fn after_crash(&self, random: &mut Random, survival: Survival) -> Vec<u8> {
         let keeps_new_len = match survival {

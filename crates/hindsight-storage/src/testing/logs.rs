@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use hindsight_core::Lsn;
 
 use super::MemIo;
-use crate::{IoFailure, Log, LogOptions, Recovered, StorageError, io::Io, segment::segment_path};
+use crate::{Floor, IoFailure, Log, LogOptions, Recovered, StorageError, io::Io, segment::segment_path};
 
 pub(crate) const DIR: &str = "/data/log";
 pub(crate) const STORE_ID: u64 = 77;
@@ -40,12 +40,18 @@ pub(crate) type Opened = (Log<MemIo>, Recovered, Vec<Vec<u8>>);
 /// Opens the log and returns every payload it holds, having checked that the numbers are 1, 2, 3…
 pub(crate) fn open_with(io: &MemIo, options: LogOptions) -> Result<Opened, StorageError> {
     let mut payloads = Vec::new();
-    let (log, recovered) =
-        Log::open(Arc::new(io.clone()), Path::new(DIR), STORE_ID, options, Lsn(0), &mut |lsn, bytes| {
+    let (log, recovered) = Log::open(
+        Arc::new(io.clone()),
+        Path::new(DIR),
+        STORE_ID,
+        options,
+        Floor::default(),
+        &mut |lsn, bytes| {
             payloads.push(bytes.to_vec());
             assert_eq!(lsn.0, payloads.len() as u64);
             Ok(())
-        })?;
+        },
+    )?;
     assert_eq!(recovered.last_lsn.0, payloads.len() as u64);
     Ok((log, recovered, payloads))
 }

@@ -59,3 +59,45 @@ fn a_lock_is_one_handle_s() {
     drop(a);
     assert!(b.try_lock().unwrap());
 }
+
+#[test]
+fn a_folder_s_name_is_durable_after_a_sync_of_its_parent_only() {
+    let io = MemIo::new(1);
+    file(&io, "a");
+    let dir = Path::new("/d/sub");
+    io.create_dir(dir).unwrap();
+    io.create_dir(dir).unwrap();
+    let inner = dir.join("b");
+    io.open(&inner, OpenMode::CreateEmpty).unwrap().sync_all().unwrap();
+    io.sync_dir(dir).unwrap();
+    assert!((0..50).any(|seed| io.after_crash(seed).read_file(&inner).is_none()));
+    assert!((0..50).any(|seed| io.after_crash(seed).list(dir).is_err()));
+    io.sync_dir(Path::new("/d")).unwrap();
+    assert!((0..50).all(|seed| io.after_crash(seed).read_file(&inner).is_some()));
+    assert_eq!(io.remove_dir(dir).unwrap_err().kind(), io::ErrorKind::DirectoryNotEmpty);
+    io.unlink(&inner).unwrap();
+    io.remove_dir(dir).unwrap();
+    assert!((0..50).any(|seed| io.after_crash(seed).list(dir).is_ok()));
+    io.sync_dir(Path::new("/d")).unwrap();
+    assert!((0..50).all(|seed| io.after_crash(seed).list(dir).is_err()));
+}
+
+#[test]
+fn a_sync_of_the_file_system_covers_everything_or_loses_everything() {
+    let io = MemIo::new(1);
+    let (a, b) = (file(&io, "a"), file(&io, "b"));
+    a.pwrite(0, &[1; 700]).unwrap();
+    io.create_dir(Path::new("/d/sub")).unwrap();
+    b.sync_fs().unwrap();
+    for seed in 0..50 {
+        let after = io.after_crash(seed);
+        assert_eq!(after.read_file(Path::new("/d/a")), Some(vec![1; 700]));
+        assert!(after.list(Path::new("/d/sub")).is_ok());
+    }
+    a.pwrite(0, &[2; 700]).unwrap();
+    io.inject(Fault { at_call: io.counts().calls, kind: FaultKind::Errno(5), is_sticky: false });
+    b.sync_fs().unwrap_err();
+    a.drop_cache().unwrap();
+    assert_eq!(io.read_file(Path::new("/d/a")), Some(vec![1; 700]));
+    assert_eq!(io.file_len(Path::new("/d/a")).unwrap(), 700);
+}

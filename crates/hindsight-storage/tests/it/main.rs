@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first thing that is not as expected")]
 
+mod checkpoint;
 mod directory;
 mod roundtrip;
 
@@ -16,7 +17,8 @@ type Opened = (Storage, Recovered, Vec<(Lsn, Batch)>);
 /// Opens a directory and returns every batch in it.
 fn open(dir: &Path) -> Result<Opened, StorageError> {
     let mut batches = Vec::new();
-    let (storage, recovered) = Storage::open(RealIo, dir, StorageOptions::default(), &mut |lsn, batch| {
+    let opening = Storage::open(RealIo, dir, StorageOptions::default())?;
+    let (storage, recovered) = opening.replay(&mut |lsn, batch| {
         batches.push((lsn, batch));
         Ok(())
     })?;

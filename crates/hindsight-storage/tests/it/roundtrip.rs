@@ -97,11 +97,12 @@ fn a_replay_that_is_refused_says_where() {
     }
     storage.close().unwrap();
     drop(storage);
-    let result = hindsight_storage::Storage::open(
+    let opening = hindsight_storage::Storage::open(
         hindsight_storage::RealIo,
         dir.path(),
         hindsight_storage::StorageOptions::default(),
-        &mut |lsn, _| if lsn == Lsn(2) { Err("a gap".into()) } else { Ok(()) },
     );
+    let result =
+        opening.unwrap().replay(&mut |lsn, _| if lsn == Lsn(2) { Err("a gap".into()) } else { Ok(()) });
     assert!(matches!(result.map(|_| ()), Err(StorageError::Replay { lsn: Lsn(2), .. })));
 }

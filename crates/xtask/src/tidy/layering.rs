@@ -18,7 +18,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("workers", &["hindsight-lifecycle", "hindsight-ingest"]),
     ("tools", &["hindsight-mcp"]),
     ("edge", &["hindsight-client", "hindsight-server"]),
-    ("front", &["hindsight", "hindsight-bench"]),
+    ("front", &["hindsight", "hindsight-bench", "hindsight-faults"]),
 ];
 
 /// Stands beside the house: imports no crate of it, and is imported by none.

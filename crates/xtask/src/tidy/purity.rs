@@ -51,7 +51,11 @@ const BANS: &[Ban] = &[
     },
     Ban {
         crates: &["hindsight-storage"],
-        doors: &["crates/hindsight-storage/src/real.rs"],
+        doors: &[
+            "crates/hindsight-storage/src/real.rs",
+            // sled's files can't go through the trait; these are the calls that make them durable and remove them.
+            "crates/hindsight-storage/src/directory/folder.rs",
+        ],
         names: FILES,
         instead: "go through the `Io` trait, so that the simulated disk sees it",
     },

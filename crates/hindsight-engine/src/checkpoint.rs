@@ -1,0 +1,108 @@
+//! What a checkpoint takes from memory: the namespaces that changed, each as it is at one moment.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hindsight_core::{Lsn, Namespace};
+use hindsight_storage::io::Io;
+use hindsight_storage::{CheckpointReport, CheckpointSource, NamespaceCheckpoint, Storage, StoredCheckpoint};
+
+use crate::error::EngineError;
+use crate::namespaces::{Cell, Namespaces};
+
+/// A namespace of this many record files is rewritten into one.
+const FILES_MAX: usize = 8;
+/// A namespace whose files hold this many times its memories is rewritten.
+const DEAD_FACTOR: u64 = 2;
+
+/// Puts what changed since the last checkpoint into record files, and gives the log's oldest segments up.
+///
+/// # Errors
+/// When a file can't be written, or a namespace that has to be stored can't be loaded; then nothing was given up.
+pub(crate) fn checkpoint<I: Io>(
+    storage: &Storage<Arc<I>>,
+    namespaces: &Namespaces,
+) -> Result<CheckpointReport, EngineError> {
+    // What the log says of a namespace that was not touched since the start must be in memory to be stored. Only
+    // replay leaves such tails, so none can come up later.
+    for cell in namespaces.all().into_iter().filter(|cell| cell.has_tail()) {
+        cell.ensure_loaded(storage.records())?;
+    }
+    let mut source = Source { storage, namespaces, left: None, taken: HashMap::new() };
+    Ok(storage.checkpoint(&mut source)?)
+}
+
+/// Whether any namespace holds what record files do not.
+pub(crate) fn is_due(namespaces: &Namespaces) -> bool {
+    namespaces.all().iter().any(|cell| {
+        let state = cell.state.read();
+        state.applied > state.stored
+    }) || namespaces.all().iter().any(|cell| cell.has_tail())
+}
+
+struct Source<'a, I: Io> {
+    storage: &'a Storage<Arc<I>>,
+    namespaces: &'a Namespaces,
+    /// Namespaces not looked at yet. Listed at the first call, which comes after the position was chosen up to which
+    /// the log may be given up: whoever has a change before it is in the list.
+    left: Option<Vec<Arc<Cell>>>,
+    taken: HashMap<Namespace, Arc<Cell>>,
+}
+
+impl<I: Io> CheckpointSource for Source<'_, I> {
+    fn next(&mut self) -> Option<NamespaceCheckpoint> {
+        let left = self.left.get_or_insert_with(|| self.namespaces.all());
+        while let Some(cell) = left.pop() {
+            if let Some(taken) = collect(self.storage, &cell) {
+                self.taken.insert(cell.name.clone(), cell);
+                return Some(taken);
+            }
+        }
+        None
+    }
+
+    fn stored(&mut self, stored: StoredCheckpoint) {
+        let Some(cell) = self.taken.get(&stored.name) else { return };
+        let _writer = cell.lock_writer();
+        let mut state = cell.state.write();
+        state.stored = stored.applied;
+        let newer: Vec<_> = state
+            .dirty
+            .iter()
+            .copied()
+            .filter(|id| state.records.get(id).is_some_and(|held| held.lsn > stored.applied))
+            .collect();
+        state.dirty = newer.into_iter().collect();
+    }
+}
+
+/// A namespace as it is now, if it holds what record files do not. Under the writer's lock, so that a batch whose
+/// position is given is in memory too.
+fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell) -> Option<NamespaceCheckpoint> {
+    let _writer = cell.lock_writer();
+    let state = cell.state.read();
+    if state.applied <= state.stored {
+        return None;
+    }
+    let live = u64::try_from(state.records.len()).unwrap_or(u64::MAX);
+    let files = storage.namespace_files(&cell.name);
+    let rewrite = files.is_some_and(|files| {
+        let records = files.records + u64::try_from(state.dirty.len()).unwrap_or(0);
+        files.files >= FILES_MAX || records > live.saturating_mul(DEAD_FACTOR)
+    });
+    let held = |rewrite: bool| -> Vec<(Lsn, Arc<hindsight_core::Record>)> {
+        let all = state.records.iter().filter(|(id, _)| rewrite || state.dirty.contains(id));
+        all.map(|(_, held)| (held.lsn, Arc::clone(&held.record))).collect()
+    };
+    Some(NamespaceCheckpoint {
+        name: cell.name.clone(),
+        applied: state.applied,
+        last_at: state.last_at,
+        live,
+        forgotten: u64::try_from(state.forgotten).unwrap_or(u64::MAX),
+        digest: state.digest,
+        records: held(rewrite),
+        requests: state.requests.since(if rewrite { Lsn(0) } else { state.stored }),
+        rewrite,
+    })
+}

@@ -1,0 +1,56 @@
+//! From record files to memory: a namespace that a checkpoint stored, loaded when it is first touched.
+
+use std::collections::BTreeMap;
+
+use hindsight_core::{Batch, Lsn, MemoryId, Record};
+use hindsight_storage::io::Io;
+use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest};
+
+use crate::apply::{apply, hold};
+use crate::error::EngineError;
+use crate::state::NamespaceState;
+
+/// A namespace that lies in record files, with what the log says beyond them.
+#[derive(Debug)]
+pub(crate) struct Cold {
+    /// Its number.
+    pub(crate) id: NamespaceId,
+    /// Memories in its files that are not forgotten.
+    pub(crate) memories: u64,
+    /// Batches of the log that are newer than its files, in order.
+    pub(crate) tail: Vec<(Lsn, Batch)>,
+}
+
+/// Reads a namespace's files and repeats the log's tail over them.
+///
+/// # Errors
+/// When a file is missing or damaged, or the log does not fit what the files hold.
+pub(crate) fn load<I: Io>(files: &RecordFiles<I>, cold: &Cold) -> Result<NamespaceState, EngineError> {
+    let mut newest: BTreeMap<MemoryId, (Lsn, Record)> = BTreeMap::new();
+    let mut requests: Vec<SeenRequest> = Vec::new();
+    let stored = files.load(cold.id, &mut |loaded| {
+        match loaded {
+            Loaded::Record { lsn, record, .. } => drop(newest.insert(record.memory.id, (lsn, record))),
+            Loaded::Request(request) => requests.push(request),
+        }
+        Ok(())
+    })?;
+    let mut state = NamespaceState::default();
+    if let Some(stored) = stored {
+        // The order of ids, not of files: the same as after any other history with this outcome.
+        for (lsn, record) in newest.into_values() {
+            hold(&mut state, lsn, record)?;
+        }
+        requests.sort_by_key(|request| request.lsn);
+        for SeenRequest { key, ids, lsn } in requests {
+            state.requests.remember(key, ids, lsn);
+        }
+        state.applied = stored.applied;
+        state.stored = stored.applied;
+        state.last_at = stored.last_at;
+    }
+    for (lsn, batch) in &cold.tail {
+        apply(&mut state, *lsn, batch.clone())?;
+    }
+    Ok(state)
+}

@@ -1,0 +1,386 @@
+//! What happens next, and sending requests: each is foreseen by the model, sent, and its answer kept.
+
+use hindsight_core::{MemoryId, Recall, Timestamp};
+use hindsight_engine::{
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
+    UpdateRequest, WriteItem, WriteOptions, Written,
+};
+
+use super::expect::{self, Outcome, every_state};
+use super::model::{Foreseen, Model};
+use super::request::{
+    Call, Item, NAMESPACES, Request, chosen_id, chunk_of, chunk_tag, group_filter, group_of, item_of,
+    namespace, patch, request_id, tagged, write_item,
+};
+use super::sim::{End, Sim};
+
+const HOUR_MS: u64 = 3_600_000;
+
+/// What an answer must say beside its content.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    replayed: bool,
+    /// None when nothing was done, and the answer is about whatever is there.
+    revision: Option<u64>,
+}
+
+impl Sim {
+    /// One step of the run.
+    pub(super) fn step(&mut self) -> Outcome {
+        match self.random.below(100) {
+            0..28 => self.send_new(Sim::write),
+            28..38 => self.send_new(Sim::batch),
+            38..52 => self.send_new(Sim::update),
+            52..58 => self.send_new(Sim::forget),
+            58..63 => self.send_new(Sim::restore),
+            63..69 => self.send_again(),
+            69..73 => self.read(),
+            73..77 => self.move_clock(),
+            77..89 => self.commit(),
+            89..92 => self.witness(),
+            92..95 => self.checkpoint(),
+            95..97 => self.reopen(End::Close),
+            97..99 => self.reopen(End::Kill),
+            _ => self.reopen(End::PowerCut),
+        }
+    }
+
+    fn move_clock(&mut self) -> Outcome {
+        let now = self.now_ms();
+        let now = match self.random.below(20) {
+            0..10 => now + self.random.below(5_000),
+            10..14 => now - self.random.below(HOUR_MS),
+            14..18 => now + self.random.below(48 * HOUR_MS),
+            18 => now,
+            _ => now + 365 * 24 * HOUR_MS,
+        };
+        self.io.disk().set_now_ms(now);
+        Ok(())
+    }
+
+    fn witness(&mut self) -> Outcome {
+        match self.engine().witness_step() {
+            Ok(()) => Ok(()),
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    /// Looks at a namespace: all of it, and what one recall finds.
+    fn read(&mut self) -> Outcome {
+        let (engine, space) = (self.engine(), self.random.index(NAMESPACES.len()));
+        let (name, expected) = (namespace(space), self.model.world[space].clone());
+        let exists = expected.applied > 0;
+        let lsn = if exists { expected.applied } else { engine.revision().0 };
+        let page = match engine.list(&name, &every_state()) {
+            Ok(page) => page,
+            Err(error) => return self.failed(&error),
+        };
+        let now = Timestamp::from_ms(i64::try_from(self.now_ms()).unwrap());
+        let chunk = expected.items.keys().next_back().map_or(0, |item| chunk_of(*item));
+        let recall = Recall { filter: tagged(chunk_tag(chunk)), top_k: 100, ..Recall::default() };
+        let recalled = match engine.recall(&name, &recall) {
+            Ok(recalled) => recalled,
+            Err(error) => return self.failed(&error),
+        };
+        let recalled_lsn = if exists { lsn } else { 0 };
+        if page.lsn().0 != lsn || recalled.lsn().0 != recalled_lsn {
+            return Err(format!("a read of lsn {lsn} waits for {} and {}", page.lsn(), recalled.lsn()));
+        }
+        let active = expected.items.iter().filter(|(item, _)| chunk_of(**item) == chunk);
+        let active: Vec<Item> =
+            active.filter(|(_, known)| expect::is_recalled(known, now)).map(|(item, _)| *item).collect();
+        self.later(recalled, move |_, recalled| {
+            let mut found: Vec<Item> =
+                recalled.hits.iter().filter_map(|hit| item_of(&hit.memory.tags)).collect();
+            found.sort_unstable();
+            if found == active { Ok(()) } else { Err(format!("recall finds {found:?}, expected {active:?}")) }
+        });
+        self.later(page, move |model, page| {
+            let ids = expect::list(model, &expected, &page.memories)?;
+            ids.into_iter().try_for_each(|(item, id)| model.learn(item, id))
+        });
+        Ok(())
+    }
+
+    fn send_new(&mut self, call: fn(&mut Sim, usize) -> Option<Call>) -> Outcome {
+        let space = self.random.index(NAMESPACES.len());
+        let Some(call) = call(self, space) else { return Ok(()) };
+        let id = self.random.percent(40).then(|| {
+            self.counters.request += 1;
+            self.counters.request
+        });
+        let request = Request { space, call, id };
+        if id.is_some() {
+            self.requests.push(request.clone());
+        }
+        self.send(request)
+    }
+
+    /// A client that got no answer, or did not hear it; sometimes one that uses an id twice.
+    fn send_again(&mut self) -> Outcome {
+        let newest = self.requests.len().min(25);
+        if newest == 0 {
+            return Ok(());
+        }
+        let at = self.requests.len() - 1 - self.random.index(newest);
+        let mut request = self.requests[at].clone();
+        if self.random.percent(10) {
+            request.call = Call::Write { item: self.new_item(), dry: false };
+        }
+        self.send(request)
+    }
+
+    fn new_item(&mut self) -> Item {
+        self.counters.item += 1;
+        self.counters.item
+    }
+
+    /// An item of the namespace that the caller can name; rarely one that is nowhere.
+    fn some_item(&mut self, space: usize) -> Option<Item> {
+        if self.random.percent(4) {
+            return Some(self.counters.item * 2 + 100);
+        }
+        let named = |item: &&Item| self.model.id(**item).is_some();
+        let items: Vec<Item> = self.model.world[space].items.keys().filter(named).copied().collect();
+        if items.is_empty() { None } else { Some(self.random.pick(&items)) }
+    }
+
+    fn write(&mut self, space: usize) -> Option<Call> {
+        if self.random.percent(5) {
+            // Rarely one whose id is taken already.
+            let item = self.some_item(space).filter(|item| chosen_id(*item).is_some())?;
+            return Some(Call::Write { item, dry: false });
+        }
+        Some(Call::Write { item: self.new_item(), dry: self.random.percent(4) })
+    }
+
+    fn batch(&mut self, space: usize) -> Option<Call> {
+        let mut items: Vec<Item> = (0..1 + self.random.below(5)).map(|_| self.new_item()).collect();
+        if self.random.percent(10) {
+            items.extend(self.some_item(space).filter(|item| chosen_id(*item).is_some()));
+        }
+        let (all_or_nothing, is_spoiled) = (self.random.percent(50), self.random.percent(10));
+        Some(Call::Batch { items, all_or_nothing, is_spoiled })
+    }
+
+    fn update(&mut self, space: usize) -> Option<Call> {
+        let item = self.some_item(space)?;
+        let known = self.model.world[space].items.get(&item);
+        let version = known.map_or(1, |known| known.memory.version) - u64::from(self.random.percent(10));
+        self.counters.change += 1;
+        let version = self.random.percent(50).then_some(version);
+        Some(Call::Update { item, change: self.counters.change, version })
+    }
+
+    fn forget(&mut self, space: usize) -> Option<Call> {
+        let item = self.some_item(space)?;
+        if self.random.percent(25) {
+            return Some(Call::ForgetGroup { group: group_of(item) });
+        }
+        let mut items = vec![item];
+        items.extend(self.some_item(space));
+        Some(Call::Forget { items })
+    }
+
+    /// Mostly of what is forgotten.
+    fn restore(&mut self, space: usize) -> Option<Call> {
+        let world = &self.model.world[space];
+        let is_forgotten = |item: &&Item| world.items[*item].memory.state == hindsight_core::State::Forgotten;
+        let forgotten = world.items.keys().filter(is_forgotten).copied();
+        let mut items: Vec<Item> = forgotten.filter(|item| self.model.id(*item).is_some()).take(2).collect();
+        if items.is_empty() {
+            items.extend(self.some_item(space));
+        }
+        (!items.is_empty()).then_some(Call::Restore { items })
+    }
+
+    /// Sends a request and holds what the engine does against what the model says.
+    pub(super) fn send(&mut self, request: Request) -> Outcome {
+        if !self.can_be_named(&request.call) {
+            return Ok(());
+        }
+        let foreseen = self.model.foresee(&request, self.now_ms());
+        let applied = self.model.world[request.space].applied;
+        // Where nothing was ever written, an answer reflects whatever is synced.
+        let nothing = if applied > 0 { applied } else { self.engine().revision().0 };
+        let told = match &foreseen {
+            Foreseen::Commit(_) => Told { replayed: false, revision: Some(self.model.sent() + 1) },
+            Foreseen::Replayed(lsn) => Told { replayed: true, revision: Some(*lsn) },
+            Foreseen::Nothing | Foreseen::Refused(_) => Told { replayed: false, revision: None },
+        };
+        match (self.call(&request, &foreseen, told), foreseen) {
+            (Err(EngineError::Storage(error)), _) => self.failed(&EngineError::Storage(error)),
+            (Err(error), Foreseen::Refused(kind)) if error.kind() == kind => Ok(()),
+            (Err(error), foreseen) => Err(format!("{request:?} says {error:?}, expected {foreseen:?}")),
+            (Ok(_), Foreseen::Refused(kind)) => Err(format!("{request:?} is accepted, expected {kind:?}")),
+            (Ok(lsn), Foreseen::Commit(commit)) if Some(lsn) == told.revision => {
+                self.model.push(commit);
+                Ok(())
+            }
+            (Ok(lsn), Foreseen::Nothing) if lsn == nothing || lsn == applied => Ok(()),
+            (Ok(lsn), Foreseen::Replayed(_)) => self.is_safe_to_show(&request, lsn),
+            (Ok(lsn), foreseen) => Err(format!("{request:?} waits for lsn {lsn}, expected {foreseen:?}")),
+        }
+    }
+
+    /// An answer to a repeated request that shows the memory as it is now waits for the memory's newest change.
+    fn is_safe_to_show(&self, request: &Request, lsn: u64) -> Outcome {
+        let space = &self.model.world[request.space];
+        let changed = match &request.call {
+            Call::Write { item, .. } | Call::Update { item, .. } => space.changed[item],
+            _ => 0,
+        };
+        if (changed..=space.applied).contains(&lsn) {
+            return Ok(());
+        }
+        Err(format!("{request:?} shows what changed at lsn {changed}, and waits for lsn {lsn}"))
+    }
+
+    /// Whether the caller knows every id that the call needs.
+    fn can_be_named(&self, call: &Call) -> bool {
+        match call {
+            Call::Write { .. } | Call::Batch { .. } | Call::ForgetGroup { .. } => true,
+            Call::Update { item, .. } => self.model.id(*item).is_some(),
+            Call::Forget { items } | Call::Restore { items } => self.ids(items).len() == items.len(),
+        }
+    }
+
+    fn ids(&self, items: &[Item]) -> Vec<MemoryId> {
+        items.iter().filter_map(|item| self.model.id(*item)).collect()
+    }
+
+    /// The call itself. Returns the lsn that its answer waits for.
+    fn call(&mut self, request: &Request, foreseen: &Foreseen, told: Told) -> Result<u64, EngineError> {
+        let (engine, name) = (self.engine(), namespace(request.space));
+        let id = request_id(request.id);
+        let world = &self.model.world[request.space];
+        Ok(match &request.call {
+            Call::Write { item, dry } => {
+                let options = WriteOptions { validate_only: *dry, request_id: id };
+                let unsynced = engine.write(&name, write_item(*item), options)?;
+                let (item, known) = (*item, known(foreseen, world, *item));
+                self.later(unsynced, move |model, written| {
+                    is_written(model, item, known.as_deref(), told, &written)
+                })
+            }
+            Call::Update { item, change, version } => {
+                let (patch, vectors) = patch(*item, *change);
+                let (id_of, version) = (self.model.id(*item).unwrap(), *version);
+                let maker = Maker::Caller;
+                let update = UpdateRequest { id: id_of, patch, version, vectors, maker, request_id: id };
+                let unsynced = engine.update(&name, update)?;
+                let (item, known) = (*item, known(foreseen, world, *item));
+                self.later(unsynced, move |model, written| {
+                    is_written(model, item, known.as_deref(), told, &written)
+                })
+            }
+            Call::Batch { items, all_or_nothing, is_spoiled } => {
+                let mut all: Vec<WriteItem> = items.iter().map(|item| write_item(*item)).collect();
+                if *is_spoiled {
+                    all.push(WriteItem::default());
+                }
+                let batch = BatchRequest { items: all, all_or_nothing: *all_or_nothing, request_id: id };
+                let unsynced = engine.write_batch(&name, batch)?;
+                let (items, stored) = (items.clone(), stored(foreseen));
+                self.later(unsynced, move |model, written| is_batch(model, &items, &stored, told, &written))
+            }
+            Call::Forget { .. } | Call::ForgetGroup { .. } => {
+                let target = match &request.call {
+                    Call::ForgetGroup { group } => {
+                        ForgetTarget::Matching { filter: group_filter(*group), expected_count: None }
+                    }
+                    Call::Forget { items } => ForgetTarget::Ids(self.ids(items)),
+                    _ => unreachable!(),
+                };
+                let unsynced =
+                    engine.forget(&name, ForgetRequest { target, validate_only: false, request_id: id })?;
+                let stored = stored(foreseen);
+                self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
+            }
+            Call::Restore { items } => {
+                let unsynced =
+                    engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
+                let stored = stored(foreseen);
+                self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
+            }
+        })
+    }
+}
+
+/// The memory that an answer must show: as the batch makes it, or as it is now when the request is repeated.
+fn known(
+    foreseen: &Foreseen,
+    space: &super::model::Space,
+    item: Item,
+) -> Option<std::sync::Arc<super::model::Known>> {
+    match foreseen {
+        Foreseen::Commit(commit) => commit.images.first().map(|(_, known)| known.clone()),
+        Foreseen::Replayed(_) => space.items.get(&item).cloned(),
+        Foreseen::Nothing | Foreseen::Refused(_) => None,
+    }
+}
+
+fn stored(foreseen: &Foreseen) -> Vec<Item> {
+    match foreseen {
+        Foreseen::Commit(commit) => commit.images.iter().map(|(item, _)| *item).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_told(expected: Told, replayed: bool, revision: u64) -> Outcome {
+    if expected.replayed == replayed && expected.revision.is_none_or(|expected| expected == revision) {
+        return Ok(());
+    }
+    Err(format!("an answer says replayed {replayed}, revision {revision}; expected {expected:?}"))
+}
+
+fn is_written(
+    model: &mut Model,
+    item: Item,
+    known: Option<&super::model::Known>,
+    told: Told,
+    written: &Written,
+) -> Outcome {
+    is_told(told, written.replayed, written.revision.0)?;
+    match known {
+        Some(known) => {
+            expect::same(item, known, &written.memory)?;
+            model.learn(item, written.memory.id)
+        }
+        None if written.memory.version == 0 => Ok(()),
+        None => Err("a dry run answers with a version".to_owned()),
+    }
+}
+
+fn is_batch(
+    model: &mut Model,
+    items: &[Item],
+    stored: &[Item],
+    told: Told,
+    written: &BatchWritten,
+) -> Outcome {
+    is_told(told, written.replayed, written.revision.0)?;
+    if written.replayed {
+        return Ok(());
+    }
+    for (item, result) in items.iter().zip(&written.results) {
+        match result {
+            Ok(id) if stored.contains(item) => model.learn(*item, *id)?,
+            Err(_) if !stored.contains(item) => {}
+            other => return Err(format!("item {item} of a batch: {other:?}")),
+        }
+    }
+    let is_spoiled = written.results.len() > items.len();
+    if is_spoiled && written.results.last().is_none_or(Result::is_ok) {
+        return Err("a bad item of a batch is accepted".to_owned());
+    }
+    Ok(())
+}
+
+fn is_affected(stored: &[Item], told: Told, affected: &Affected) -> Outcome {
+    is_told(told, affected.replayed, affected.revision.0)?;
+    if !affected.replayed && affected.ids.len() != stored.len() {
+        return Err(format!("{} memories changed, expected {}", affected.ids.len(), stored.len()));
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! What is in a batch, in a line.
+
+use hindsight_core::{Change, Record};
+use serde_json::{Value, json};
+
+use super::InspectLine;
+use crate::codec;
+
+/// Puts into a line what the batch says whose payload this is. A payload that does not decode makes it unsound.
+pub(crate) fn describe_batch(line: &mut InspectLine, payload: &[u8], with_content: bool) {
+    let batch = match codec::decode_batch(payload) {
+        Ok(batch) => batch,
+        Err(error) => {
+            line.is_sound = false;
+            line.note = error.to_string();
+            return;
+        }
+    };
+    let puts = batch.changes.iter().filter(|change| matches!(change, Change::Put(_))).count();
+    let mut parts = Vec::new();
+    for (count, what) in [(puts, "put"), (batch.changes.len() - puts, "set state")] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    if batch.request.is_some() {
+        parts.push("with a request id".to_owned());
+    }
+    parts.push(format!("at {}", batch.at));
+    line.note = parts.join(", ");
+    line.namespace = Some(batch.namespace.as_str().to_owned());
+    line.ids = batch.changes.iter().map(|change| change.id().to_string()).collect();
+    if with_content {
+        line.content = Some(batch.changes.iter().map(change_content).collect());
+    }
+}
+
+fn change_content(change: &Change) -> Value {
+    match change {
+        Change::Put(record) => json!({ "put": record_content(record) }),
+        Change::SetState { state, version, .. } => json!({ "set_state": state, "version": version }),
+    }
+}
+
+/// A memory, with the dimensions of its vectors in place of their numbers.
+pub(crate) fn record_content(record: &Record) -> Value {
+    let vectors = record.vectors.iter().map(|vector| vector.embedding.dimension());
+    json!({ "memory": record.memory, "vector_dimensions": vectors.collect::<Vec<_>>() })
+}
