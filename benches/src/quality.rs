@@ -17,7 +17,7 @@ pub struct Args {
     /// A folder with memories.jsonl and queries.jsonl; may be given several times.
     #[arg(long, required = true)]
     dataset: Vec<PathBuf>,
-    /// The weights of vector, keyword, window and neighbour, such as 0.5,0.2,0.1,0.4.
+    /// The weights of vector, keyword, window, entity and neighbour, such as 0.5,0.2,0.1,0.1,0.4.
     #[arg(long, value_delimiter = ',')]
     weights: Option<Vec<f64>>,
     /// Join channels by reciprocal ranks.
@@ -108,8 +108,8 @@ fn ask(store: &Store, question: &Question, mode: Mode, args: &Args) -> anyhow::R
         return Ok(Vec::new());
     }
     let weights = match args.weights.as_deref() {
-        Some([vector, keyword, window, neighbour]) => {
-            Weights { vector: *vector, keyword: *keyword, window: *window, neighbour: *neighbour }
+        Some(&[vector, keyword, window, entity, neighbour]) => {
+            Weights { vector, keyword, window, entity, neighbour }
         }
         _ => Weights::default(),
     };

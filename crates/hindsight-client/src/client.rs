@@ -22,6 +22,11 @@ impl Client {
         Client { transport: Arc::new(transport), timeout }
     }
 
+    /// The deadline of a call.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
     }

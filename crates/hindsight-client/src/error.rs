@@ -97,6 +97,14 @@ pub enum Error {
         /// The time that the call had, with its retries.
         timeout: Duration,
     },
+    /// What the caller gave to write to took no more.
+    #[error("what was received can't be written: {message}")]
+    Sink {
+        /// What kind of error it is.
+        kind: std::io::ErrorKind,
+        /// What the system says.
+        message: String,
+    },
     /// The server failed, or answered what this client can't read.
     #[error("{message} ({reason})")]
     Server {
@@ -127,6 +135,7 @@ impl Error {
             Error::Connect { .. } => "CONNECT",
             Error::VersionMismatch { .. } => "VERSION_MISMATCH",
             Error::Deadline { .. } => "DEADLINE",
+            Error::Sink { .. } => "SINK",
             Error::Invalid { reason, .. }
             | Error::NotFound { reason, .. }
             | Error::AlreadyExists { reason, .. }
@@ -151,6 +160,10 @@ impl Error {
             Error::Unavailable { retry_after, .. } | Error::Exhausted { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+
+    pub(crate) fn sink(error: &std::io::Error) -> Error {
+        Error::Sink { kind: error.kind(), message: error.to_string() }
     }
 
     /// An answer that this client can't read: the server is broken, or much newer.

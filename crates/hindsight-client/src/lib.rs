@@ -29,11 +29,12 @@
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`reply`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
 pub mod admin;
+pub mod backup;
 pub mod builder;
 pub mod client;
 pub mod connect;
@@ -48,6 +49,7 @@ mod status;
 mod transport;
 
 pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo};
+pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use connect::ConnectHint;

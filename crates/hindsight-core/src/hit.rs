@@ -7,7 +7,7 @@ use crate::{Lsn, Memory, Timestamp};
 /// One part of a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
-    /// Which signal: `vector`, `keyword`, `window`, `importance`, `recency`.
+    /// Which signal: `vector`, `keyword`, `window`, `entity`, `neighbour`, `importance`, `recency`.
     pub name: String,
     /// As measured: a cosine, a BM25 score, days of age.
     pub raw: f64,
@@ -44,6 +44,8 @@ pub struct Breakdown {
     pub score: f64,
     /// The words of the query that its text holds.
     pub matched_terms: Vec<String>,
+    /// What the query names and how it leads to this memory: `peanuts`, or `peanuts → allergic to → user` over a hop.
+    pub path: Vec<String>,
 }
 
 /// One memory that a recall returned.

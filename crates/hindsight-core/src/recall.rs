@@ -58,6 +58,8 @@ pub struct Weights {
     pub keyword: f64,
     /// Nearness to the span of time that the query names.
     pub window: f64,
+    /// The share of what the query names that the memory names too.
+    pub entity: f64,
     /// The relevance of the best neighbour in the session, beside a memory's own at 1.
     pub neighbour: f64,
 }
@@ -66,7 +68,7 @@ impl Default for Weights {
     /// Found on dialogue, facts and episodes in two languages with the built-in embedder: words tell more than its
     /// vectors do. docs/retrieval.md has the figures; with a stronger model of one's own, more vector is right.
     fn default() -> Self {
-        Weights { vector: 0.25, keyword: 0.45, window: 0.2, neighbour: 0.4 }
+        Weights { vector: 0.25, keyword: 0.45, window: 0.2, entity: 0.1, neighbour: 0.4 }
     }
 }
 
@@ -169,16 +171,20 @@ impl Recall {
     }
 
     fn check_weights(&self, v: &mut Violations) {
-        let Weights { vector, keyword, window, neighbour } = self.weights;
-        for (name, weight) in
-            [("vector", vector), ("keyword", keyword), ("window", window), ("neighbour", neighbour)]
-        {
+        let Weights { vector, keyword, window, entity, neighbour } = self.weights;
+        for (name, weight) in [
+            ("vector", vector),
+            ("keyword", keyword),
+            ("window", window),
+            ("entity", entity),
+            ("neighbour", neighbour),
+        ] {
             let right = weight.is_finite() && (0.0..=1000.0).contains(&weight);
             v.unless(right, &format!("weights.{name}"), || {
                 format!("is {weight}: expected a number from 0 to 1000")
             });
         }
-        v.unless(vector + keyword + window > 0.0, "weights", || {
+        v.unless(vector + keyword + window + entity > 0.0, "weights", || {
             "are all 0: at least one channel must count".to_owned()
         });
     }
@@ -237,7 +243,7 @@ mod tests {
             top_k: 0,
             token_budget: Some(0),
             min_score: Some(1.5),
-            weights: Weights { vector: 0.0, keyword: 0.0, window: 0.0, neighbour: 0.0 },
+            weights: Weights { vector: 0.0, keyword: 0.0, window: 0.0, entity: 0.0, neighbour: 0.0 },
             decay: Some(Decay::FactorPerDay(1.5)),
             time_zone: Some("Mars/Olympus".to_owned()),
             ..Recall::default()

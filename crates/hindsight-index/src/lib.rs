@@ -1,14 +1,16 @@
 //! Everything that is derived of one namespace's memories, in memory: which match a filter, which are nearest to a
-//! vector, which hold a query's words.
+//! vector, which hold a query's words, which name whom it names.
 //!
 //! A [`NamespaceIndex`] has two [`Shelf`]s, one for the active memories and one for the superseded, archived and
 //! quarantined ones. A shelf numbers its memories ([`Ordinal`]) and keeps, by that number, their hot facts ([`Hot`]), the
-//! sets behind every filter value, their words ([`LexicalIndex`]) and their vectors ([`VectorIndex`]). One function,
-//! [`NamespaceIndex::apply`], brings all of them to what a record says; live writes and replay both call it.
+//! sets behind every filter value, their words ([`LexicalIndex`]), whom they name ([`EntityIndex`]) and their vectors
+//! ([`VectorIndex`]). One function, [`NamespaceIndex::apply`], brings all of them to what a record says; live writes and
+//! replay both call it.
 //!
 //! A query narrows first: [`Shelf::select`] makes a [`Selection`] that equals `Filter::matches` exactly. Then it ranks
-//! inside: [`Shelf::vector_top`] and [`Shelf::keyword_top`] give the best of a selection, and the same scores can be asked
-//! of any single memory. Both are exact, and their order is total, so the same data gives the same answer, bit for bit.
+//! inside: [`Shelf::vector_top`], [`Shelf::keyword_top`] and [`Shelf::entity_top`] give the best of a selection, and the
+//! same scores can be asked of any single memory. All are exact, and their order is total, so the same data gives the same
+//! answer, bit for bit.
 //!
 //! Unsafe code stands in one place, `vector/kernel.rs`: the call of a loop that was compiled for AVX2, after asking the CPU.
 //!
@@ -16,10 +18,11 @@
 //! namespaces, locks or log (hindsight-engine). Nothing here is the truth: any of it can be dropped and built again.
 //!
 //! Reading order: `namespace`, `shelf`; then `ordinal`, `selection`, `hot`; then one index at a time: `bitmap`,
-//! `lexical`, `vector`.
+//! `lexical`, `entity`, `vector`.
 
 mod bitmap;
 mod dictionary;
+mod entity;
 mod error;
 mod hot;
 mod lexical;
@@ -32,6 +35,7 @@ mod stats;
 mod top;
 mod vector;
 
+pub use entity::{EntityIndex, EntityPart, EntityQuery, EntitySearch};
 pub use error::IndexError;
 pub use hot::Hot;
 pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Token, each_text, tokenise};

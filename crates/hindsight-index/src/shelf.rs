@@ -9,8 +9,8 @@ use crate::bitmap::{BitmapIndex, Field};
 use crate::hot::HotColumns;
 use crate::ordinal::Ordinals;
 use crate::{
-    Hot, IndexError, KeywordQuery, LexicalIndex, Ordinal, Scored, Selection, ShelfStats, VectorIndex,
-    VectorQuery, each_text,
+    EntityIndex, EntityQuery, EntitySearch, Hot, IndexError, KeywordQuery, LexicalIndex, Ordinal, Scored,
+    Selection, ShelfStats, VectorIndex, VectorQuery, each_text,
 };
 
 /// The indexes over one set of memories of a namespace. Reads only; changes come through [`crate::NamespaceIndex`].
@@ -20,6 +20,7 @@ pub struct Shelf {
     hot: HotColumns,
     bitmaps: BitmapIndex,
     lexical: LexicalIndex,
+    entities: EntityIndex,
     vectors: VectorIndex,
 }
 
@@ -150,6 +151,18 @@ impl Shelf {
         self.lexical.search(query).top(selection, k, &|ordinal| self.tie(ordinal))
     }
 
+    /// The best `k` of the selection by what the query names, best first. A name that very many of them bear brings none.
+    #[must_use]
+    pub fn entity_top(&self, selection: &Selection, search: &EntitySearch<'_>, k: usize) -> Vec<Scored> {
+        search.top(selection, k, &|ordinal| self.tie(ordinal))
+    }
+
+    /// Binds what a query names to this shelf, to score memories one by one.
+    #[must_use]
+    pub fn entity_search(&self, query: &EntityQuery) -> EntitySearch<'_> {
+        EntitySearch::new(self, query)
+    }
+
     /// The `k` of the selection that happened last, newest first.
     #[must_use]
     pub fn newest(&self, selection: &Selection, k: usize) -> Vec<Ordinal> {
@@ -170,6 +183,12 @@ impl Shelf {
         &self.lexical
     }
 
+    /// The names and claims.
+    #[must_use]
+    pub fn entities(&self) -> &EntityIndex {
+        &self.entities
+    }
+
     /// The vector index: scores of single memories, how alike two are.
     #[must_use]
     pub fn vectors(&self) -> &VectorIndex {
@@ -184,6 +203,9 @@ impl Shelf {
             vectors: self.vectors.len(),
             lexical: self.lexical.stats(),
             values: self.bitmaps.values(),
+            names: self.entities.len(),
+            claims: self.entities.claims(),
+            entity_bytes: self.entities.bytes(),
             ordinal_bytes: self.ordinals.bytes(),
             hot_bytes: self.hot.bytes(),
             bitmap_bytes: self.bitmaps.bytes(),
@@ -209,6 +231,7 @@ impl Shelf {
         self.bitmaps.set(ordinal, memory, before.as_ref(), &now);
         self.hot.insert(ordinal, now);
         self.lexical.set(ordinal, |take| each_text(memory, take));
+        self.entities.set(ordinal, memory);
         self.vectors.set(ordinal, record.vectors.iter().map(|vector| -> &Embedding { &vector.embedding }));
         Ok(())
     }
@@ -220,6 +243,7 @@ impl Shelf {
             self.bitmaps.remove(ordinal, &hot);
         }
         self.lexical.remove(ordinal);
+        self.entities.remove(ordinal);
         self.vectors.remove(ordinal);
         true
     }

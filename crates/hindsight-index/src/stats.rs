@@ -26,6 +26,12 @@ pub struct ShelfStats {
     pub lexical: LexicalStats,
     /// Distinct values that bitmaps stand for.
     pub values: usize,
+    /// Distinct names of entities, subjects and values.
+    pub names: usize,
+    /// Claims; one that several memories make counts for each.
+    pub claims: usize,
+    /// Estimated bytes of names and claims.
+    pub entity_bytes: usize,
     /// Estimated bytes of the map between ids and ordinals.
     pub ordinal_bytes: usize,
     /// Estimated bytes of the hot columns.
@@ -40,7 +46,12 @@ impl ShelfStats {
     /// Estimated bytes of everything.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.ordinal_bytes + self.hot_bytes + self.bitmap_bytes + self.vector_bytes + self.lexical.bytes
+        self.ordinal_bytes
+            + self.hot_bytes
+            + self.bitmap_bytes
+            + self.vector_bytes
+            + self.entity_bytes
+            + self.lexical.bytes
     }
 }
 

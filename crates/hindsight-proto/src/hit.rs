@@ -81,6 +81,7 @@ impl TryFrom<v1::Hit> for Hit {
                 // The wire says the product once, at the hit.
                 score: wire.score,
                 matched_terms: breakdown.matched_terms,
+                path: breakdown.path,
             },
         })
     }
@@ -95,6 +96,7 @@ impl From<Breakdown> for v1::Breakdown {
             transient: breakdown.transient,
             unused: breakdown.unused,
             matched_terms: breakdown.matched_terms,
+            path: breakdown.path,
         }
     }
 }

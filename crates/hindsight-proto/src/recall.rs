@@ -51,7 +51,7 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
         Some(vector) => (vector.as_slice().to_vec(), text::or_empty(recall.embedding_model)),
         None => (Vec::new(), String::new()),
     };
-    let Weights { vector: by_vector, keyword, window, neighbour } = recall.weights;
+    let Weights { vector: by_vector, keyword, window, entity, neighbour } = recall.weights;
     Ok(v1::RecallRequest {
         namespace: String::new(),
         query: recall.query,
@@ -69,6 +69,7 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
             keyword: Some(keyword),
             window: Some(window),
             neighbour: Some(neighbour),
+            entity: Some(entity),
         }),
         fusion: recall.fusion.number(),
         decay: recall.decay.map(decay_to_wire),
@@ -86,6 +87,7 @@ fn weights_from_wire(wire: Option<v1::Weights>) -> Weights {
         vector: wire.vector.unwrap_or(default.vector),
         keyword: wire.keyword.unwrap_or(default.keyword),
         window: wire.window.unwrap_or(default.window),
+        entity: wire.entity.unwrap_or(default.entity),
         neighbour: wire.neighbour.unwrap_or(default.neighbour),
     }
 }

@@ -28,6 +28,8 @@ pub struct Question<V: ReadView> {
     pub terms: V::Terms,
     /// The most that any text could score for the terms.
     pub bound: f64,
+    /// What its text names.
+    pub entities: V::Entities,
 }
 
 /// Collects candidates in the order of their handles, so that the result does not depend on which channel was first.
@@ -77,6 +79,7 @@ fn bring<V: ReadView>(
         (Channel::Window { .. }, _, Some(window)) => {
             view.happened_between(set, window.from, window.to, limit)
         }
+        (Channel::Entity { .. }, _, _) => ids(view.entity_top(set, &question.entities, limit)),
         (Channel::Newest { .. }, _, _) => view.newest(set, limit),
         (Channel::Vector { .. } | Channel::Window { .. }, _, _) => Vec::new(),
     }
@@ -108,6 +111,7 @@ fn score<V: ReadView>(
             (Channel::Window { .. }, _, Some(window)) => {
                 Some(window_score(window, facts.occurred_at.as_ms()))
             }
+            (Channel::Entity { .. }, _, _) => Some(view.entity_score(id, &question.entities)),
             (Channel::Vector { .. } | Channel::Window { .. } | Channel::Newest { .. }, _, _) => None,
         })
         .collect();

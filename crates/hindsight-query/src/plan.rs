@@ -10,6 +10,8 @@ use hindsight_core::{Fusion, Mode, Recall};
 pub const VECTOR_CANDIDATES: usize = 20;
 /// Candidates that the keyword channel brings, at least.
 pub const KEYWORD_CANDIDATES: usize = 20;
+/// Candidates that names bring.
+pub const ENTITY_CANDIDATES: usize = 10;
 /// Candidates that the time window brings.
 pub const WINDOW_CANDIDATES: usize = 10;
 /// Candidates of a recall without a query: the newest.
@@ -42,6 +44,13 @@ pub enum Channel {
         /// Most candidates.
         limit: usize,
     },
+    /// Memories that name what the query names.
+    Entity {
+        /// Its weight.
+        weight: f64,
+        /// Most candidates.
+        limit: usize,
+    },
     /// The newest memories: only when no other channel can run.
     Newest {
         /// Most candidates.
@@ -57,6 +66,7 @@ impl Channel {
             Channel::Vector { .. } => "vector",
             Channel::Keyword { .. } => "keyword",
             Channel::Window { .. } => "window",
+            Channel::Entity { .. } => "entity",
             Channel::Newest { .. } => "newest",
         }
     }
@@ -67,7 +77,8 @@ impl Channel {
         match self {
             Channel::Vector { weight, .. }
             | Channel::Keyword { weight, .. }
-            | Channel::Window { weight, .. } => *weight,
+            | Channel::Window { weight, .. }
+            | Channel::Entity { weight, .. } => *weight,
             Channel::Newest { .. } => 0.0,
         }
     }
@@ -79,6 +90,7 @@ impl Channel {
             Channel::Vector { limit, .. }
             | Channel::Keyword { limit, .. }
             | Channel::Window { limit, .. }
+            | Channel::Entity { limit, .. }
             | Channel::Newest { limit } => *limit,
         }
     }
@@ -99,6 +111,8 @@ pub struct Plan {
     pub fusion: Fusion,
     /// The span of time that the query names.
     pub window: Option<Window>,
+    /// What else it names, the rarest first.
+    pub names: Vec<String>,
     /// Distinct candidates.
     pub candidates: usize,
     /// Hits returned.
@@ -106,10 +120,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Decides which channels run. A channel that has nothing to go by (no vector, no known word, no time words)
+    /// Decides which channels run. A channel that has nothing to go by (no vector, no known word, no time words, no known name)
     /// does not run and gives its weight to the others; a weight of 0 switches a channel off.
     #[must_use]
-    pub fn new(recall: &Recall, allowed: u64, knows_a_word: bool, window: Option<Window>) -> Plan {
+    pub fn new(
+        recall: &Recall,
+        allowed: u64,
+        knows_a_word: bool,
+        names: Vec<String>,
+        window: Option<Window>,
+    ) -> Plan {
         let weights = recall.weights;
         let limit = |least: usize| least.max(recall.top_k);
         let mut channels = Vec::new();
@@ -122,11 +142,16 @@ impl Plan {
         if window.is_some() && recall.mode == Mode::Hybrid && weights.window > 0.0 {
             channels.push(Channel::Window { weight: weights.window, limit: limit(WINDOW_CANDIDATES) });
         }
+        if !names.is_empty() && recall.mode == Mode::Hybrid && weights.entity > 0.0 {
+            channels.push(Channel::Entity { weight: weights.entity, limit: limit(ENTITY_CANDIDATES) });
+        }
         // A query that nothing can look for finds nothing; only an absent query means "the newest".
         if channels.is_empty() && recall.query.trim().is_empty() && recall.vector.is_none() {
             channels.push(Channel::Newest { limit: NEWEST_CANDIDATES });
         }
-        let looks = |channel: &Channel| matches!(channel, Channel::Vector { .. } | Channel::Keyword { .. });
+        let looks = |channel: &Channel| {
+            matches!(channel, Channel::Vector { .. } | Channel::Keyword { .. } | Channel::Entity { .. })
+        };
         let neighbour_weight = if channels.iter().any(looks) { weights.neighbour } else { 0.0 };
         Plan {
             allowed,
@@ -135,6 +160,7 @@ impl Plan {
             neighbour_weight,
             fusion: recall.fusion,
             window,
+            names,
             candidates: 0,
             returned: 0,
         }
@@ -172,6 +198,9 @@ impl Display for Plan {
         if let Some(window) = &self.window {
             writeln!(f, "├─ time words {:?}: {} to {}", window.words, window.from, window.to)?;
         }
+        if !self.names.is_empty() {
+            writeln!(f, "├─ names: {}", self.names.join(", "))?;
+        }
         write!(f, "└─ filter: {} allowed, exact", self.allowed)
     }
 }
@@ -186,11 +215,14 @@ pub fn window_score(window: &Window, occurred_at_ms: i64) -> f64 {
     (1.0 - share).max(0.0)
 }
 
-/// Normalised scores of one channel under weighted fusion: nearness to a span of time is on the scale already.
+/// Normalised scores of one channel under weighted fusion: nearness to a span of time and the share of
+/// what is named are on the scale already.
 #[must_use]
 pub fn normalized(channel: &Channel, raw: &[Option<f64>]) -> Vec<f64> {
     match channel {
-        Channel::Window { .. } => raw.iter().map(|score| score.unwrap_or(0.0)).collect(),
+        Channel::Window { .. } | Channel::Entity { .. } => {
+            raw.iter().map(|score| score.unwrap_or(0.0)).collect()
+        }
         _ => fusion::min_max(raw),
     }
 }

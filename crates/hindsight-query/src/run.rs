@@ -3,7 +3,7 @@
 use hindsight_core::hit::NamedWindow;
 use hindsight_core::scoring::tokens;
 use hindsight_core::timewords::{self, Window};
-use hindsight_core::{Hit, Invalid, Memory, Recall, Recalled, Timestamp};
+use hindsight_core::{Hit, Invalid, Memory, Mode, Recall, Recalled, Timestamp};
 
 use crate::candidates::{self, Question};
 use crate::plan::Plan;
@@ -19,7 +19,8 @@ pub fn recall<V: ReadView>(view: &V, recall: &Recall, now: Timestamp) -> Result<
     let now = recall.now.unwrap_or(now);
     // 1. What the words mean: a span of time, and the terms that are left.
     let window = timewords::window(&recall.query, now, &recall.zone());
-    let terms = view.analyse(&without_time_words(&recall.query, window.as_ref()));
+    let text = without_time_words(&recall.query, window.as_ref());
+    let terms = view.analyse(&text);
     let bound = view.keyword_bound(&terms);
     // 2. The exact set of memories that may be returned.
     let set = view.allowed(&Allowed {
@@ -30,9 +31,12 @@ pub fn recall<V: ReadView>(view: &V, recall: &Recall, now: Timestamp) -> Result<
         include_history: recall.include_history,
     });
     // 3. The channels, side by side; every candidate on every channel.
-    let mut plan = Plan::new(recall, view.count(&set), bound > 0.0, window);
-    let question =
-        Question { vector: recall.vector.as_ref().map(|vector| view.prepare(vector)), terms, bound };
+    let looks_for_names = recall.mode == Mode::Hybrid && recall.weights.entity > 0.0;
+    let entities = view.entities(&set, if looks_for_names { &text } else { "" });
+    let names = view.entity_names(&entities);
+    let mut plan = Plan::new(recall, view.count(&set), bound > 0.0, names, window);
+    let vector = recall.vector.as_ref().map(|vector| view.prepare(vector));
+    let question = Question { vector, terms, bound, entities };
     let candidates = candidates::collect(view, &set, &mut plan, &question);
     // 4. One scale, one score, one order; then the cuts, and contents of the winners only.
     let ranked = rank::rank(&plan, recall, now, candidates);
@@ -95,6 +99,7 @@ fn cut<V: ReadView>(
             tokens_left = Some(left - cost);
         }
         breakdown.matched_terms = view.matched_terms(candidate.id, &question.terms);
+        breakdown.path = view.entity_paths(candidate.id, &question.entities);
         let (score, similarity) = (breakdown.score, candidate.similarity);
         let age_days = memory.occurred_at.days_until(now);
         hits.push(Hit { memory, score, similarity, age_days, breakdown });

@@ -45,6 +45,7 @@ impl ReadView for Shelf {
     type Set = Vec<usize>;
     type Terms = Vec<String>;
     type Vector = Embedding;
+    type Entities = Vec<String>;
 
     fn revision(&self) -> Lsn {
         Lsn(self.rows.len() as u64)
@@ -97,6 +98,34 @@ impl ReadView for Shelf {
 
     fn matched_terms(&self, id: usize, terms: &Vec<String>) -> Vec<String> {
         terms.iter().filter(|term| self.rows[id].0.content.contains(*term)).cloned().collect()
+    }
+
+    fn entities(&self, _set: &Vec<usize>, text: &str) -> Vec<String> {
+        let names =
+            self.rows.iter().flat_map(|(memory, _)| &memory.entities).map(|entity| entity.name.clone());
+        let mut names: Vec<String> = names.filter(|name| text.contains(name)).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn entity_names(&self, entities: &Vec<String>) -> Vec<String> {
+        entities.clone()
+    }
+
+    fn entity_top(&self, set: &Vec<usize>, entities: &Vec<String>, limit: usize) -> Vec<(usize, f32)> {
+        let share = |row: usize| self.entity_paths(row, entities).len() as f32 / entities.len() as f32;
+        let scored = set.iter().map(|row| (*row, share(*row)));
+        best(scored.filter(|(_, score)| *score > 0.0).collect(), limit)
+    }
+
+    fn entity_score(&self, id: usize, entities: &Vec<String>) -> f64 {
+        self.entity_paths(id, entities).len() as f64 / entities.len().max(1) as f64
+    }
+
+    fn entity_paths(&self, id: usize, entities: &Vec<String>) -> Vec<String> {
+        let names = &self.rows[id].0.entities;
+        entities.iter().filter(|name| names.iter().any(|entity| entity.name == **name)).cloned().collect()
     }
 
     fn happened_between(&self, set: &Vec<usize>, from: Timestamp, to: Timestamp, limit: usize) -> Vec<usize> {

@@ -76,6 +76,8 @@ pub trait ReadView {
     type Terms;
     /// A query vector, prepared for comparing.
     type Vector;
+    /// What a query names: people, things, codes.
+    type Entities;
 
     /// The log position.
     fn revision(&self) -> Lsn;
@@ -99,6 +101,17 @@ pub trait ReadView {
     fn keyword_score(&self, id: Self::Id, terms: &Self::Terms) -> f32;
     /// The words of the query that a memory's text holds, as they were asked for.
     fn matched_terms(&self, id: Self::Id, terms: &Self::Terms) -> Vec<String>;
+    /// What a query text names, by the namespace's own names and by shape, and the names beside it. Links between names
+    /// are read off the memories of `set` alone: nothing that may not be returned shows through.
+    fn entities(&self, set: &Self::Set, text: &str) -> Self::Entities;
+    /// The names found, the rarest first; none when the query names nothing that is known.
+    fn entity_names(&self, entities: &Self::Entities) -> Vec<String>;
+    /// The memories of `set` that name most of it, best first, at most `limit`. A name of a crowd brings none.
+    fn entity_top(&self, set: &Self::Set, entities: &Self::Entities, limit: usize) -> Vec<(Self::Id, f32)>;
+    /// The share of what the query names that one memory names, or lies beside, 0–1.
+    fn entity_score(&self, id: Self::Id, entities: &Self::Entities) -> f64;
+    /// How what the query names leads to a memory.
+    fn entity_paths(&self, id: Self::Id, entities: &Self::Entities) -> Vec<String>;
     /// The memories of `set` that happened in `from..to`, newest first, at most `limit`.
     fn happened_between(
         &self,

@@ -14,14 +14,15 @@ Examples:
   hindsight -n ops write \"Deploys go through Argo CD, never kubectl apply\" --tag deploy
   hindsight -n ops recall \"how do we deploy\" --explain
   hindsight -n ops recall \"上周部署失败的原因\" --status failure --last 7d
-  hindsight -n ops export --out ops.jsonl";
+  hindsight -n ops export --out ops.jsonl
+  hindsight backup create --out monday.backup";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0 done   1 failed   2 wrong usage, or a field that is wrong   3 not found
   4 conflict, or a condition that does not hold   5 not allowed
-  6 the server does not answer in time, or at all   7 an import that refused lines
-  serve: 65 damaged data   73 a directory that can't be written   78 refused";
+  6 the server does not answer in time, or at all   7 an import that refused lines   8 verify: something is damaged
+  serve, backup: 65 damaged data   73 a directory that can't be written   78 refused";
 
 /// A memory database for agents: write what happened, recall what matters now, and see why.
 #[derive(Debug, Parser)]
@@ -82,6 +83,12 @@ pub(crate) enum Command {
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes
     Export(commands::export::ExportArgs),
+    /// Take, check or restore a backup of everything
+    Backup(commands::backup::BackupArgs),
+    /// Check every byte of a data directory that no server has open
+    Verify(commands::verify::VerifyArgs),
+    /// Show what stands in a file of a database, or in a backup
+    Inspect(commands::inspect::InspectArgs),
     /// Count what a namespace holds
     Stats,
     /// Name the namespaces

@@ -1,11 +1,13 @@
 //! One file a command: its flags, what it asks of the server, and how the answer is printed.
 
+pub(crate) mod backup;
 pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod health;
 pub(crate) mod import;
+pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod namespaces;
 pub(crate) mod recall;
@@ -13,5 +15,6 @@ pub(crate) mod record;
 pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod update;
+pub(crate) mod verify;
 pub(crate) mod version;
 pub(crate) mod write;

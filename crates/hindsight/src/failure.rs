@@ -7,6 +7,8 @@ use std::process::ExitStatus;
 use hindsight_client::Error;
 use hindsight_core::{Invalid, Violation};
 use hindsight_server::{ConfigError, ServeError};
+use hindsight_storage::inspect::InspectError;
+use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 use crate::output::tell;
 use crate::screen::{counted, safe};
@@ -53,6 +55,26 @@ pub(crate) enum Failure {
     Sample(#[source] Invalid),
     #[error("{} not as it should be", counted(*wrong, "answer was", "answers were"))]
     DemoFailed { wrong: u64 },
+    #[error("{}", path.display())]
+    Backup {
+        path: PathBuf,
+        #[source]
+        source: Box<BackupError>,
+    },
+    #[error("{} is not sound", path.display())]
+    BackupUnsound {
+        path: PathBuf,
+        #[source]
+        source: Box<BackupError>,
+    },
+    #[error("{} does not hold what the server sent: look at the disk", path.display())]
+    OtherBackup { path: PathBuf },
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("{} damaged or missing", counted(*files, "file is", "files are"))]
+    Unsound { files: u64 },
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]
@@ -87,6 +109,11 @@ impl Failure {
                 _ => 1,
             },
             Failure::LinesRefused { .. } => 7,
+            Failure::Unsound { .. } | Failure::BackupUnsound { .. } => 8,
+            Failure::Backup { source, .. } => of_storage(source.kind()),
+            Failure::OtherBackup { .. } => 65,
+            Failure::Storage(error) => of_storage(error.kind()),
+            Failure::Inspect(InspectError::Unknown { .. }) => 2,
             Failure::Config(_) => 78,
             Failure::Serve(error) => error.exit_code(),
             // What a shell says of a program that SIGINT ended.
@@ -97,6 +124,7 @@ impl Failure {
             | Failure::ServerLost { .. }
             | Failure::Sample(_)
             | Failure::DemoFailed { .. }
+            | Failure::Inspect(_)
             | Failure::Io(_) => 1,
         }
     }
@@ -128,6 +156,9 @@ impl Failure {
             Failure::Call(Error::NotFound { reason, .. }) if reason == "NAMESPACE_NOT_FOUND" => {
                 Some("`hindsight namespaces` names those that there are")
             }
+            Failure::Unsound { .. } => {
+                Some("nothing was changed; restore a backup with `hindsight backup restore`")
+            }
             _ => None,
         }
     }
@@ -141,6 +172,17 @@ impl Failure {
             Failure::Call(Error::Invalid { violations, .. }) => Some(violations.clone()),
             _ => None,
         }
+    }
+}
+
+/// The codes of `sysexits.h`, as `serve` has them.
+fn of_storage(kind: StorageErrorKind) -> u8 {
+    match kind {
+        StorageErrorKind::Corrupt | StorageErrorKind::Replay => 65,
+        StorageErrorKind::NotWritable => 73,
+        StorageErrorKind::Io | StorageErrorKind::Poisoned => 74,
+        StorageErrorKind::Refused => 78,
+        StorageErrorKind::Closed | StorageErrorKind::Unstorable => 1,
     }
 }
 

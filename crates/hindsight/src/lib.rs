@@ -2,7 +2,8 @@
 //!
 //! What it does: reads flags (`cli`), makes of each command one or a few calls of the client crate (`commands`),
 //! and prints the answer for people or for programs (`output`, `view`). `serve` runs the server crate in this
-//! process; every other command goes over the wire, so there is one way in. What it does not: it holds no rule of
+//! process; what works on files that no server has open (`verify`, `inspect`, `backup restore`) calls the storage crate;
+//! every other command goes over the wire, so there is one way in. What it does not: it holds no rule of
 //! the database. What is right and wrong is said by the server, and only put into words here (`failure`).
 //!
 //! Data goes to standard output, all else to standard error. Exit codes, which scripts may rely on:
@@ -17,7 +18,8 @@
 //! | 5 | not allowed |
 //! | 6 | the server does not answer in time, or at all |
 //! | 7 | an import that refused lines |
-//! | 65, 73, 78 | `serve`: damaged data, a place that can't be written, a configuration or directory that is refused |
+//! | 8 | `verify`, `backup verify`: something is damaged |
+//! | 65, 73, 74, 78 | `serve`, `backup`, `verify`: damaged data, a place that can't be written, a disk that fails, a configuration or directory that is refused |
 //!
 //! Reading order: `cli`, `commands` (one file each), `connection`, `failure`; then `flags` and `document` (what goes
 //! in), `output`, `screen` and `view` (what comes out), `import` (from a line to a memory) and `demo`.

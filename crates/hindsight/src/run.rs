@@ -4,6 +4,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::{Cli, Command, Globals};
 use crate::commands;
+use crate::commands::backup::{BackupAction, BackupArgs};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::Out;
@@ -20,6 +21,19 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         }
         Command::Version => {
             commands::version::run(&mut out)?;
+            out.flush()
+        }
+        Command::Backup(BackupArgs { action: BackupAction::Restore(args) }) => {
+            commands::backup::restore(&args, &mut out)?;
+            out.flush()
+        }
+        Command::Backup(BackupArgs { action: BackupAction::Verify(args) }) => {
+            commands::backup::verify(&args, &mut out)?;
+            out.flush()
+        }
+        Command::Verify(args) => commands::verify::run(&args, &mut out),
+        Command::Inspect(args) => {
+            commands::inspect::run(&args, &mut out)?;
             out.flush()
         }
         command => {
@@ -47,10 +61,18 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Restore(args) => commands::forget::restore(c, args, out).await,
         Command::Import(args) => commands::import::run(c, args, out).await,
         Command::Export(args) => commands::export::run(c, args, out).await,
+        Command::Backup(BackupArgs { action: BackupAction::Create(args) }) => {
+            commands::backup::create(c, args, out).await
+        }
         Command::Stats => commands::stats::run(c, out).await,
         Command::Namespaces => commands::namespaces::run(c, out).await,
         Command::Health => commands::health::run(c, out).await,
         // These need no server and were handled before.
-        Command::Serve(_) | Command::Demo(_) | Command::Version => Ok(()),
+        Command::Serve(_)
+        | Command::Demo(_)
+        | Command::Version
+        | Command::Verify(_)
+        | Command::Inspect(_)
+        | Command::Backup(_) => Ok(()),
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod agent_loop;
+mod backup;
 mod calls;
 mod connecting;
 mod errors;

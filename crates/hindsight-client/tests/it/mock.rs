@@ -34,6 +34,8 @@ pub(crate) struct Mock {
     /// Whether calls hang instead of being answered.
     hangs: bool,
     memories: Mutex<Vec<Memory>>,
+    /// What a backup sends.
+    backup: Mutex<Vec<Result<v1::BackupResponse, Status>>>,
 }
 
 pub(crate) struct Running {
@@ -61,6 +63,10 @@ impl Running {
 impl Mock {
     pub(crate) fn failing(failures: impl IntoIterator<Item = Status>) -> Mock {
         Mock { failures: Mutex::new(failures.into_iter().collect()), ..Mock::default() }
+    }
+
+    pub(crate) fn with_backup(parts: impl IntoIterator<Item = Result<v1::BackupResponse, Status>>) -> Mock {
+        Mock { backup: Mutex::new(parts.into_iter().collect()), ..Mock::default() }
     }
 
     pub(crate) fn hanging() -> Mock {
@@ -219,6 +225,7 @@ impl MemoryService for Mock {
                 unused: 1.0,
                 score: 0.5,
                 matched_terms: vec![recall.query.clone()],
+                path: Vec::new(),
             },
         };
         let recalled = Recalled {
@@ -300,6 +307,15 @@ impl NamespaceService for Mock {
 
 #[tonic::async_trait]
 impl AdminService for Mock {
+    type BackupStream =
+        std::pin::Pin<Box<dyn futures_util::Stream<Item = Result<v1::BackupResponse, Status>> + Send>>;
+
+    async fn backup(&self, request: Request<v1::BackupRequest>) -> Answer<Self::BackupStream> {
+        self.enter("Backup", &request, "").await?;
+        let parts = std::mem::take(&mut *self.backup.lock().unwrap());
+        Ok(Response::new(Box::pin(futures_util::stream::iter(parts))))
+    }
+
     async fn get_server_info(
         &self,
         _: Request<v1::GetServerInfoRequest>,

@@ -21,7 +21,7 @@ pub struct Shares {
 /// One channel's word on one candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChannelScore {
-    /// The channel's name: `vector`, `keyword`, `window`.
+    /// The channel's name: `vector`, `keyword`, `window`, `entity`.
     pub name: &'static str,
     /// What the channel measured; absent when it does not know the candidate.
     pub raw: Option<f64>,
@@ -89,6 +89,7 @@ pub fn score(channels: &[ChannelScore], facts: &Facts) -> Breakdown {
         unused,
         score,
         matched_terms: Vec::new(),
+        path: Vec::new(),
     }
 }
 

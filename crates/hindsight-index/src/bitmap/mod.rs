@@ -6,6 +6,7 @@ mod set;
 mod time;
 mod values;
 
+pub(crate) use set::OrdinalSet;
 pub(crate) use values::Field;
 
 use hindsight_core::{Memory, Timestamp};
@@ -15,7 +16,7 @@ use crate::Ordinal;
 use crate::dictionary::Dictionary;
 use crate::hot::Hot;
 use crate::packed::PackedList;
-use set::{OrdinalSet, bitmap_bytes};
+use set::bitmap_bytes;
 use time::TimeBuckets;
 use values::{each_value, key};
 

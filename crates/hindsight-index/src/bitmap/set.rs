@@ -103,6 +103,16 @@ impl OrdinalSet {
         }
     }
 
+    /// How many of its members are in `within` too.
+    pub(crate) fn shared_with(&self, within: &RoaringBitmap) -> usize {
+        match self {
+            OrdinalSet::List(list) => list.iter().filter(|slot| within.contains(**slot)).count(),
+            OrdinalSet::Bitmap(bitmap) => {
+                usize::try_from(bitmap.intersection_len(within)).unwrap_or(usize::MAX)
+            }
+        }
+    }
+
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -157,6 +167,7 @@ mod tests {
             let mut shared = RoaringBitmap::new();
             set.add_shared_to(&mut shared, &within);
             let expected = model.iter().copied().filter(|slot| slot % 4 == 0).collect::<Vec<_>>();
+            prop_assert_eq!(set.shared_with(&within), expected.len());
             prop_assert_eq!(shared.iter().collect::<Vec<_>>(), expected);
         }
     }

@@ -22,10 +22,15 @@ pub use search::KeywordSearch;
 pub use text::each_text;
 pub use tokeniser::{Token, tokenise};
 
+pub(crate) use cjk::is_cjk;
+pub(crate) use postings::{Posting, tf_of};
+pub(crate) use stop::is_stop_word;
+pub(crate) use tokeniser::normalise;
+
 use crate::dictionary::Dictionary;
 use crate::packed::PackedList;
 use crate::{Ordinal, stats::LexicalStats};
-use postings::{Posting, Postings};
+use postings::Postings;
 
 /// The inverted lists of one shelf.
 #[derive(Debug, Default, Clone)]
@@ -146,7 +151,8 @@ impl LexicalIndex {
         }
     }
 
-    fn list(&self, term: &str) -> &[Posting] {
+    /// The memories that hold a term.
+    pub(crate) fn list(&self, term: &str) -> &[Posting] {
         self.terms.get(term).and_then(|term| self.lists.get(term as usize)).map_or(&[], Postings::as_slice)
     }
 }

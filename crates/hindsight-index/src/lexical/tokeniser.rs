@@ -41,7 +41,7 @@ pub fn tokenise(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
 }
 
 /// NFKC, with typographic apostrophes and hyphens as the ones on a keyboard.
-fn normalise(text: &str) -> Cow<'_, str> {
+pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
     if is_nfkc_quick(text.chars()) == IsNormalized::Yes
         && text.chars().all(|character| plain(character) == character)
     {

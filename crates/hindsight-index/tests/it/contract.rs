@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use hindsight_core::{
     Filter, Kind, Layer, MemoryId, Record, SourceKind, State, Status, Timestamp, time::Span,
 };
-use hindsight_index::{IndexError, NamespaceIndex, Scored, Selection, Shelf, Shelves};
+use hindsight_index::{
+    EntityPart, EntityQuery, IndexError, NamespaceIndex, Scored, Selection, Shelf, Shelves,
+};
 use proptest::prelude::*;
 
 use crate::support::*;
@@ -126,6 +128,34 @@ fn ranked(shelf: &Shelf, found: &[Scored]) -> Vec<(MemoryId, f32)> {
     found.iter().map(|scored| (shelf.id(scored.ordinal), scored.score)).collect()
 }
 
+/// A memory, its score, and the ways that led to it.
+type Led = (MemoryId, f32, Vec<String>);
+
+/// What a text names, and the best memories of both shelves by it with their ways, by id.
+fn named(
+    index: &NamespaceIndex,
+    text: &str,
+    filter: &Filter,
+    now: Timestamp,
+    k: usize,
+) -> (Vec<String>, Vec<Led>) {
+    let shelves = [index.active(), index.inactive()];
+    let allowed = shelves.map(|shelf| shelf.select(filter, now));
+    let parts: Vec<EntityPart<'_>> =
+        shelves.iter().zip(&allowed).map(|(shelf, allowed)| EntityPart { shelf, allowed }).collect();
+    let query = EntityQuery::new(text, &parts);
+    let mut found = Vec::new();
+    for part in &parts {
+        let search = part.shelf.entity_search(&query);
+        for scored in part.shelf.entity_top(part.allowed, &search, k) {
+            assert!((search.score(scored.ordinal) - f64::from(scored.score)).abs() < 1e-6);
+            assert!(part.allowed.contains(scored.ordinal) && scored.score > 0.0);
+            found.push((part.shelf.id(scored.ordinal), scored.score, search.paths(&query, scored.ordinal)));
+        }
+    }
+    (query.names(), found)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -154,6 +184,26 @@ proptest! {
     }
 
     #[test]
+    fn what_is_named_after_a_history_is_what_a_fresh_build_names(history in history(), tagged in any::<bool>(), k in 1_usize..8, now in times()) {
+        let (index, held) = replay(history);
+        let mut fresh = NamespaceIndex::default();
+        held.values().for_each(|record| fresh.apply(record).unwrap());
+        let filter = Filter { tags: if tagged { vec!["billing".to_owned()] } else { Vec::new() }, ..Filter::default() };
+        for text in ["does Caroline like cats?", "花生和Bart", "\"permission_denied\" or E1042, Bart"] {
+            prop_assert_eq!(named(&index, text, &filter, now, k), named(&fresh, text, &filter, now, k));
+        }
+        for name in ["caroline", "花生", "Bart", "cats"] {
+            let key = hindsight_core::filter::entity_key(name);
+            let bears = |memory: &hindsight_core::Memory| {
+                memory.entities.iter().any(|entity| hindsight_core::filter::entity_key(&entity.name) == key)
+                    || memory.claims.iter().any(|claim| [&claim.subject, &claim.value].iter().any(|end| hindsight_core::filter::entity_key(end) == key))
+            };
+            let expected = held.values().filter(|record| bears(&record.memory)).count();
+            prop_assert_eq!(index.active().entities().named(name) + index.inactive().entities().named(name), expected);
+        }
+    }
+
+    #[test]
     fn a_history_leaves_what_a_fresh_build_has(history in history(), query in records(), k in 1_usize..8, now in times()) {
         let (index, held) = replay(history);
         let mut fresh = NamespaceIndex::default();
@@ -163,7 +213,8 @@ proptest! {
         for (old, new) in [(index.active(), fresh.active()), (index.inactive(), fresh.inactive())] {
             let counts = |shelf: &Shelf| {
                 let stats = shelf.stats();
-                (stats.memories, stats.vectors, stats.values, stats.lexical.docs, stats.lexical.terms, stats.lexical.postings)
+                let lexical = (stats.lexical.docs, stats.lexical.terms, stats.lexical.postings);
+                (stats.memories, stats.vectors, stats.values, stats.names, stats.claims, lexical)
             };
             prop_assert_eq!(counts(old), counts(new));
             let words = (index.keyword_query(text, Shelves::Both), fresh.keyword_query(text, Shelves::Both));

@@ -10,7 +10,7 @@ use hindsight_index::{NamespaceIndex, Shelves, tokenise};
 use crate::support::{fact, id};
 
 /// Holds what `answer` makes of each input line against the file. Answers are the lines that do not begin with one of `inputs`.
-fn check(name: &str, inputs: &[char], mut answer: impl FnMut(char, &str) -> String) {
+pub(crate) fn check(name: &str, inputs: &[char], mut answer: impl FnMut(char, &str) -> String) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let golden = std::fs::read_to_string(&path).unwrap();
     let mut now = String::new();

@@ -5,6 +5,7 @@
 )]
 
 mod contract;
+mod entities;
 mod golden;
 mod support;
 mod time;

@@ -85,6 +85,40 @@ pub struct GetServerInfoResponse {
     #[prost(uint64, tag = "7")]
     pub namespaces: u64,
 }
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BackupRequest {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BackupResponse {
+    #[prost(oneof = "backup_response::Part", tags = "1, 2")]
+    pub part: ::core::option::Option<backup_response::Part>,
+}
+/// Nested message and enum types in `BackupResponse`.
+pub mod backup_response {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Part {
+        /// The next bytes.
+        #[prost(bytes, tag = "1")]
+        Data(::prost::bytes::Bytes),
+        /// The last message.
+        #[prost(message, tag = "2")]
+        Summary(super::BackupSummary),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BackupSummary {
+    /// Everything up to this log position is in the backup, and nothing after it.
+    #[prost(uint64, tag = "1")]
+    pub revision: u64,
+    /// Entries of the backup.
+    #[prost(uint64, tag = "2")]
+    pub entries: u64,
+    /// Bytes of the backup.
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    /// BLAKE3 of all these bytes.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub blake3: ::prost::bytes::Bytes,
+}
 /// Generated client implementations.
 pub mod namespace_service_client {
     #![allow(
@@ -569,6 +603,32 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "GetServerInfo"));
             self.inner.unary(req, path, codec).await
         }
+        /// The whole database at one log position, as one stream of bytes, while it is written to: pieces of at most 1 MiB,
+        /// then a summary. A stream that ends without its summary is no backup. One backup at a time.
+        pub async fn backup(
+            &mut self,
+            request: impl tonic::IntoRequest<super::BackupRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::BackupResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/Backup",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "Backup"));
+            self.inner.server_streaming(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -592,6 +652,18 @@ pub mod admin_service_server {
             tonic::Response<super::GetServerInfoResponse>,
             tonic::Status,
         >;
+        /// Server streaming response type for the Backup method.
+        type BackupStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::BackupResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// The whole database at one log position, as one stream of bytes, while it is written to: pieces of at most 1 MiB,
+        /// then a summary. A stream that ends without its summary is no backup. One backup at a time.
+        async fn backup(
+            &self,
+            request: tonic::Request<super::BackupRequest>,
+        ) -> std::result::Result<tonic::Response<Self::BackupStream>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct AdminServiceServer<T> {
@@ -710,6 +782,52 @@ pub mod admin_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/Backup" => {
+                    #[allow(non_camel_case_types)]
+                    struct BackupSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::ServerStreamingService<super::BackupRequest>
+                    for BackupSvc<T> {
+                        type Response = super::BackupResponse;
+                        type ResponseStream = T::BackupStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::BackupRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::backup(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = BackupSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)
@@ -1535,6 +1653,9 @@ pub struct Weights {
     /// The relevance of the best neighbour in the session, beside a memory's own at 1.
     #[prost(double, optional, tag = "4")]
     pub neighbour: ::core::option::Option<f64>,
+    /// The share of what the query names (people, things, codes) that a memory names too.
+    #[prost(double, optional, tag = "5")]
+    pub entity: ::core::option::Option<f64>,
 }
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct Decay {
@@ -1656,6 +1777,9 @@ pub struct Breakdown {
     pub unused: f64,
     #[prost(string, repeated, tag = "6")]
     pub matched_terms: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the query names and how it leads to the memory: "peanuts", or "peanuts → allergic to → user".
+    #[prost(string, repeated, tag = "7")]
+    pub path: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Part {

@@ -373,7 +373,7 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
     let how = (
         word(&[Mode::Hybrid, Mode::Vector, Mode::Keyword]),
         word(&[Fusion::Weighted, Fusion::Rrf]),
-        (number(), number(), number(), number()),
+        (number(), number(), number(), number(), number()),
         of(decay),
     );
     let limits = (1..1_000_usize, of(1..1_000_000_usize), of(number()));
@@ -390,7 +390,13 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
             top_k: limits.0,
             token_budget: limits.1,
             min_score: limits.2,
-            weights: Weights { vector: how.2.0, keyword: how.2.1, window: how.2.2, neighbour: how.2.3 },
+            weights: Weights {
+                vector: how.2.0,
+                keyword: how.2.1,
+                window: how.2.2,
+                entity: how.2.3,
+                neighbour: how.2.4,
+            },
             fusion: how.1,
             decay: how.3,
             agent_id: who.0,
@@ -405,8 +411,8 @@ pub(super) fn recalled() -> BoxedStrategy<Recalled> {
     let part = (text(), number(), number(), number())
         .prop_map(|(name, raw, normalized, weight)| Part::new(&name, raw, normalized, weight));
     let factors = [number(), number(), number(), number(), number(), number(), number()];
-    let hit =
-        (memory(), vec(part, 0..3), factors, texts()).prop_map(|(memory, parts, n, matched_terms)| Hit {
+    let hit = (memory(), vec(part, 0..3), factors, [texts(), texts()]).prop_map(
+        |(memory, parts, n, [matched_terms, path])| Hit {
             memory,
             score: n[0],
             similarity: n[1],
@@ -419,8 +425,10 @@ pub(super) fn recalled() -> BoxedStrategy<Recalled> {
                 unused: n[6],
                 score: n[0],
                 matched_terms,
+                path,
             },
-        });
+        },
+    );
     let window = (text(), time(), time()).prop_map(|(words, from, to)| NamedWindow { words, from, to });
     (vec(hit, 0..3), any::<[u64; 3]>(), of(window), of(text()))
         .prop_map(|(hits, n, window, plan)| Recalled {

@@ -243,3 +243,52 @@ fn a_neighbour_that_the_filter_refuses_does_not_come_in() {
     let filter = Filter { tags: vec!["yes".to_owned()], ..Filter::default() };
     assert_eq!(contents(&ask(&shelf, &Recall { filter, ..query("lamp") })), ["where is the lamp"]);
 }
+
+fn about(content: &str, names: &[&str]) -> Draft {
+    let entity = |name: &&str| hindsight_core::Entity { name: (*name).to_owned(), kind: String::new() };
+    Draft { entities: names.iter().map(entity).collect(), ..fact(content) }
+}
+
+#[test]
+fn r4_a_memory_of_whom_the_query_names_comes_first_and_says_so() {
+    let mut shelf = Shelf::default();
+    shelf.add(about("went to the lake", &["Melanie"]), 2, None);
+    shelf.add(about("went to the lake", &["Caroline"]), 2, None);
+    shelf.add(about("bought a lamp", &["Caroline"]), 2, None);
+    shelf.add(fact("went home"), 2, None);
+    let request = Recall { explain: true, ..query("what did Caroline do at the lake") };
+    let recalled = ask(&shelf, &request);
+    let ids: Vec<u128> = recalled.hits.iter().map(|hit| hit.memory.id.as_u128()).collect();
+    assert_eq!(ids[..2], [2, 1], "{recalled:?}");
+    let part =
+        |hit: &hindsight_core::Hit| hit.breakdown.parts.iter().find(|part| part.name == "entity").cloned();
+    let (first, second) = (part(&recalled.hits[0]).unwrap(), part(&recalled.hits[1]).unwrap());
+    assert_eq!((first.raw, first.normalized, second.raw), (1.0, 1.0, 0.0));
+    assert!((first.weight - 0.7 * 0.1 / 0.55).abs() < 1e-9, "{first:?}");
+    assert_eq!(
+        (recalled.hits[0].breakdown.path.as_slice(), recalled.hits[1].breakdown.path.len()),
+        (&["Caroline".to_owned()][..], 0)
+    );
+    assert!(ids.contains(&3), "a memory without a word of the query is found by whom it names");
+    assert_eq!(
+        recalled.plan.unwrap(),
+        "recall: 3 returned of 3 candidates\n\
+         ├─ rank: min-max, weighted mean\n\
+         ├─ keyword: 2 found of at most 20, share 0.82\n\
+         ├─ entity: 2 found of at most 10, share 0.18\n\
+         ├─ neighbours in the session: 0.40 beside a memory's own 1\n\
+         ├─ names: Caroline\n\
+         └─ filter: 4 allowed, exact"
+    );
+}
+
+#[test]
+fn names_are_looked_for_in_hybrid_recall_only_and_not_at_a_weight_of_zero() {
+    let mut shelf = Shelf::default();
+    shelf.add(about("bought a lamp", &["Caroline"]), 2, None);
+    let found = |request: &Recall| ask(&shelf, request).hits.len();
+    assert_eq!(found(&query("Caroline")), 1);
+    assert_eq!(found(&Recall { mode: Mode::Keyword, ..query("Caroline") }), 0);
+    let weights = Weights { entity: 0.0, ..Weights::default() };
+    assert_eq!(found(&Recall { weights, ..query("Caroline") }), 0);
+}

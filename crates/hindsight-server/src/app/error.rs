@@ -38,6 +38,9 @@ pub(crate) enum AppError {
     /// Too many calls wait for the engine.
     #[error("too many calls wait already: try again in a moment")]
     Overloaded,
+    /// A backup is being taken.
+    #[error("a backup is being taken already: try again when it is done")]
+    BackupRuns,
     /// A call panicked; the process goes on.
     #[error("this call failed inside the server; it is logged there")]
     Panicked,

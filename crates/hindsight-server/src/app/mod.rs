@@ -1,9 +1,10 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `read`, `recall`, `page`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `read`, `recall`, `page`, `backup`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
+mod backup;
 mod embedding;
 mod error;
 mod gate;
@@ -19,6 +20,7 @@ use hindsight_core::{Lsn, Timestamp};
 use hindsight_embed::Embedder;
 use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
 
+pub(crate) use backup::BackupPart;
 pub(crate) use error::AppError;
 pub(crate) use refusal::{Code, Refusal};
 pub(crate) use write::Batch;
@@ -30,6 +32,7 @@ use gate::Gate;
 pub(crate) struct App {
     worker: Arc<Worker>,
     gate: Gate,
+    backups: backup::Backups,
     started_at: Timestamp,
 }
 
@@ -91,6 +94,7 @@ impl App {
         App {
             worker: Arc::new(Worker { engine, embedder, min_chars }),
             gate: Gate::new(calls, config.limits.engine_queue),
+            backups: backup::Backups::default(),
             started_at,
         }
     }
@@ -115,7 +119,7 @@ impl App {
         after: Option<String>,
         limit: usize,
     ) -> Result<(Vec<NamespaceSummary>, bool), AppError> {
-        self.on_worker(move |worker| Ok(worker.engine.namespaces(after.as_deref(), limit))).await
+        self.run(move |worker| Ok(worker.engine.namespaces(after.as_deref(), limit)?)).await
     }
 
     /// Runs `work` beside the network's threads, then waits until the log is synced up to its answer. When the

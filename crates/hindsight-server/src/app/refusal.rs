@@ -108,6 +108,10 @@ impl From<AppError> for Refusal {
                 Refusal::new(Code::Invalid, "FIELD_INVALID", error.to_string()).with_violation("query")
             }
             AppError::Overloaded => Refusal::overloaded(error.to_string()),
+            AppError::BackupRuns => {
+                let refusal = Refusal::overloaded(error.to_string());
+                Refusal { retry_after: Some(Duration::from_secs(10)), ..refusal }
+            }
             AppError::Embed(error) => {
                 tracing::error!(%error, "the embedder refused a batch that the server cut");
                 Refusal::internal()

@@ -1,18 +1,30 @@
-//! `AdminService`: who answers.
+//! `AdminService`: who answers, and a copy of everything.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
+use futures_util::{Stream, StreamExt, stream};
 use hindsight_proto::time;
 use hindsight_proto::v1::{self, admin_service_server::AdminService};
 use tonic::{Request, Response, Status};
 
 use super::status::refuse;
-use crate::app::App;
+use crate::app::{App, AppError, BackupPart};
 
 pub(super) struct Admin(pub(super) Arc<App>);
 
+/// The messages of a backup.
+type Parts = Pin<Box<dyn Stream<Item = Result<v1::BackupResponse, Status>> + Send>>;
+
 #[tonic::async_trait]
 impl AdminService for Admin {
+    type BackupStream = Parts;
+
+    async fn backup(&self, _request: Request<v1::BackupRequest>) -> Result<Response<Parts>, Status> {
+        let parts = self.0.backup().map_err(refuse)?;
+        let parts = stream::unfold(parts, |mut parts| async move { Some((parts.recv().await?, parts)) });
+        Ok(Response::new(Box::pin(parts.map(message))))
+    }
+
     async fn get_server_info(
         &self,
         _request: Request<v1::GetServerInfoRequest>,
@@ -28,4 +40,17 @@ impl AdminService for Admin {
             namespaces: info.namespaces,
         }))
     }
+}
+
+fn message(part: Result<BackupPart, AppError>) -> Result<v1::BackupResponse, Status> {
+    let part = match part.map_err(refuse)? {
+        BackupPart::Bytes(bytes) => v1::backup_response::Part::Data(bytes.into()),
+        BackupPart::Done(report) => v1::backup_response::Part::Summary(v1::BackupSummary {
+            revision: report.lsn.0,
+            entries: report.entries,
+            bytes: report.bytes,
+            blake3: report.blake3.to_vec().into(),
+        }),
+    };
+    Ok(v1::BackupResponse { part: Some(part) })
 }

@@ -7,6 +7,7 @@
 
 mod agent_loop;
 mod agents;
+mod backup;
 mod bad_input;
 mod calls;
 mod health;

@@ -42,7 +42,7 @@ pub(crate) struct RecallArgs {
     /// Let recency not fall at all
     #[arg(long, conflicts_with_all = ["half_life_days", "factor_per_day"])]
     no_decay: bool,
-    /// The weight of a channel (vector, keyword, window, neighbour); may be repeated
+    /// The weight of a channel (vector, keyword, window, entity, neighbour); may be repeated
     #[arg(long = "weight", value_name = "CHANNEL=NUMBER", value_parser = weight)]
     weights: Vec<(Channel, f64)>,
     /// Join the channels by reciprocal ranks
@@ -73,12 +73,13 @@ enum Channel {
     Vector,
     Keyword,
     Window,
+    Entity,
     Neighbour,
 }
 
 /// A text that does not set a weight.
 #[derive(Debug, thiserror::Error)]
-#[error("expected vector, keyword, window or neighbour with a number, such as keyword=0.5")]
+#[error("expected vector, keyword, window, entity or neighbour with a number, such as keyword=0.5")]
 struct BadWeight;
 
 fn weight(text: &str) -> Result<(Channel, f64), BadWeight> {
@@ -87,6 +88,7 @@ fn weight(text: &str) -> Result<(Channel, f64), BadWeight> {
         "vector" => Channel::Vector,
         "keyword" => Channel::Keyword,
         "window" => Channel::Window,
+        "entity" => Channel::Entity,
         "neighbour" => Channel::Neighbour,
         _ => return Err(BadWeight),
     };
@@ -106,6 +108,7 @@ impl RecallArgs {
                 Channel::Vector => weights.vector = number,
                 Channel::Keyword => weights.keyword = number,
                 Channel::Window => weights.window = number,
+                Channel::Entity => weights.entity = number,
                 Channel::Neighbour => weights.neighbour = number,
             }
         }

@@ -37,7 +37,7 @@ fn factors(breakdown: &Breakdown) -> [(&'static str, f64); 4] {
     ]
 }
 
-/// Every number of it: the parts as a table, then the factors, then the words that were found.
+/// Every number of it: the parts as a table, then the factors, then the words and names that were found.
 pub(crate) fn in_full(breakdown: &Breakdown, paint: Paint, width: u16) -> String {
     let mut table = paint.table(width, &["", "signal", "raw", "normalized", "weight", "contribution"]);
     for part in &breakdown.parts {
@@ -60,6 +60,9 @@ pub(crate) fn in_full(breakdown: &Breakdown, paint: Paint, width: u16) -> String
     text.push_str(&format!(" = {:.4}", breakdown.score));
     if !breakdown.matched_terms.is_empty() {
         text.push_str(&format!("\n     found: {}", flat(&breakdown.matched_terms.join(", "))));
+    }
+    if !breakdown.path.is_empty() {
+        text.push_str(&format!("\n     named: {}", flat(&breakdown.path.join(", "))));
     }
     text
 }
@@ -84,11 +87,13 @@ mod tests {
             unused: 1.0,
             score: 0.18,
             matched_terms: vec!["timeout".to_owned()],
+            path: vec!["peanuts → allergic to → user".to_owned()],
         };
         let line = in_one_line(&breakdown);
         assert_eq!(line, "(vector 0.350 + recency 0.050) × confidence 0.90 × transient 0.50 = 0.180");
         let full = in_full(&breakdown, Paint::new(false), 100);
         assert!(full.contains("base 0.4000 × confidence 0.9000 × source 1.0000"), "{full}");
         assert!(full.contains("found: timeout"), "{full}");
+        assert!(full.contains("named: peanuts → allergic to → user"), "{full}");
     }
 }
