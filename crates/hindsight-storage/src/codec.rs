@@ -97,7 +97,7 @@ pub(crate) fn encode_record(record: &Record, bytes: &mut Vec<u8>) -> Result<(), 
     encode(StoredRecord::try_from(record)?, bytes)
 }
 
-/// The record that [`encode_record`] made these bytes of.
+/// The record that `encode_record` made these bytes of.
 ///
 /// # Errors
 /// As [`decode_batch`].
