@@ -15,6 +15,7 @@ Examples:
   hindsight -n ops recall \"how do we deploy\" --explain
   hindsight -n ops recall \"上周部署失败的原因\" --status failure --last 7d
   hindsight -n ops export --out ops.jsonl
+  hindsight -n ops mcp config --client claude-code
   hindsight backup create --out monday.backup";
 
 const EXIT_CODES: &str = "\
@@ -83,6 +84,8 @@ pub(crate) enum Command {
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes
     Export(commands::export::ExportArgs),
+    /// Serve an agent's program that speaks MCP, or print its configuration
+    Mcp(commands::mcp::McpArgs),
     /// Take, check or restore a backup of everything
     Backup(commands::backup::BackupArgs),
     /// Check every byte of a data directory that no server has open

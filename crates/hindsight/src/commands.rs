@@ -9,6 +9,7 @@ pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod mcp;
 pub(crate) mod namespaces;
 pub(crate) mod recall;
 pub(crate) mod record;

@@ -75,6 +75,8 @@ pub(crate) enum Failure {
     Unsound { files: u64 },
     #[error(transparent)]
     Inspect(#[from] InspectError),
+    #[error("the agent's program does not speak MCP as expected: {0}")]
+    Mcp(String),
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]
@@ -125,6 +127,7 @@ impl Failure {
             | Failure::Sample(_)
             | Failure::DemoFailed { .. }
             | Failure::Inspect(_)
+            | Failure::Mcp(_)
             | Failure::Io(_) => 1,
         }
     }

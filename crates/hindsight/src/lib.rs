@@ -22,7 +22,7 @@
 //! | 65, 73, 74, 78 | `serve`, `backup`, `verify`: damaged data, a place that can't be written, a disk that fails, a configuration or directory that is refused |
 //!
 //! Reading order: `cli`, `commands` (one file each), `connection`, `failure`; then `flags` and `document` (what goes
-//! in), `output`, `screen` and `view` (what comes out), `import` (from a line to a memory) and `demo`.
+//! in), `output`, `screen` and `view` (what comes out), `import` (from a line to a memory), `mcp` (for agents' programs) and `demo`.
 #![forbid(unsafe_code)]
 
 mod cli;
@@ -34,6 +34,7 @@ mod document;
 mod failure;
 mod flags;
 mod import;
+mod mcp;
 mod output;
 mod progress;
 mod run;

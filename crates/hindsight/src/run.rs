@@ -5,6 +5,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::cli::{Cli, Command, Globals};
 use crate::commands;
 use crate::commands::backup::{BackupAction, BackupArgs};
+use crate::commands::mcp::{McpAction, McpArgs};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::Out;
@@ -30,6 +31,13 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Backup(BackupArgs { action: BackupAction::Verify(args) }) => {
             commands::backup::verify(&args, &mut out)?;
             out.flush()
+        }
+        Command::Mcp(McpArgs { action: Some(McpAction::Config(args)), .. }) => {
+            commands::mcp::config(&args, &globals, &mut out)?;
+            out.flush()
+        }
+        Command::Mcp(args) => {
+            runtime(Builder::new_multi_thread())?.block_on(commands::mcp::run(args, globals))
         }
         Command::Verify(args) => commands::verify::run(&args, &mut out),
         Command::Inspect(args) => {
@@ -71,6 +79,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Serve(_)
         | Command::Demo(_)
         | Command::Version
+        | Command::Mcp(_)
         | Command::Verify(_)
         | Command::Inspect(_)
         | Command::Backup(_) => Ok(()),

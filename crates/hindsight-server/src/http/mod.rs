@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `search`, `read`, `operations` (the calls), `problem`
+//! `fields` and `json` (how it is read), `write`, `change`, `search`, `read`, `operations` (the calls), `mcp` (the same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
 mod body;
@@ -11,6 +11,7 @@ mod call;
 mod change;
 mod fields;
 mod json;
+mod mcp;
 mod operations;
 pub(crate) mod problem;
 mod read;
@@ -23,7 +24,7 @@ use axum::{
     Router,
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{delete, get, post, put},
+    routing::{any, delete, get, post, put},
 };
 use http::{Method, Uri};
 use tokio::sync::watch;
@@ -47,7 +48,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 15] = [
+const PATHS: [&str; 16] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -57,6 +58,7 @@ const PATHS: [&str; 15] = [
     "/memory/update",
     "/memory/forget",
     "/memory/restore",
+    "/mcp/{namespace}",
     "/namespaces",
     "/stats",
     "/info",
@@ -83,6 +85,7 @@ pub(crate) fn router(
         .route("/memory/update", put(change::update).post(change::update))
         .route("/memory/forget", delete(change::forget).post(change::forget))
         .route("/memory/restore", post(change::restore))
+        .route("/mcp/{namespace}", any(mcp::serve))
         .route("/namespaces", get(operations::namespaces))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))

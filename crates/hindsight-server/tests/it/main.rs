@@ -13,6 +13,7 @@ mod calls;
 mod health;
 mod http;
 mod limits;
+mod mcp;
 mod restart;
 mod support;
 mod vectors;

@@ -13,5 +13,6 @@ mod crash;
 mod demo;
 mod export;
 mod import;
+mod mcp;
 mod program;
 mod serve;

@@ -1,0 +1,58 @@
+//! What the tools need of the database: the calls of one namespace.
+
+use std::future::Future;
+
+use hindsight_core::draft::RecordDraft;
+use hindsight_core::{Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled};
+
+/// Why a call was not carried out, as one sentence that says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Trouble(pub String);
+
+impl From<Invalid> for Trouble {
+    fn from(invalid: Invalid) -> Self {
+        Trouble(invalid.to_string())
+    }
+}
+
+/// What became of a write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// The word for it, such as `created`.
+    pub outcome: String,
+    /// The memory as it stands now.
+    pub memory: Memory,
+}
+
+/// One namespace of a database. The namespace is fixed: no call can name another.
+pub trait Store: Clone + Send + Sync + 'static {
+    /// The namespace.
+    fn namespace(&self) -> &Namespace;
+
+    /// The few memories that matter now; nothing when the namespace has none at all: it begins with its first.
+    fn recall(&self, recall: Recall) -> impl Future<Output = Result<Option<Recalled>, Trouble>> + Send;
+
+    /// Stores one memory.
+    fn write(&self, draft: Draft) -> impl Future<Output = Result<Stored, Trouble>> + Send;
+
+    /// Stores a finished task.
+    fn record(&self, record: RecordDraft) -> impl Future<Output = Result<Stored, Trouble>> + Send;
+
+    /// One memory by id.
+    fn get(&self, id: MemoryId) -> impl Future<Output = Result<Memory, Trouble>> + Send;
+
+    /// Changes fields of a memory; with a `version`, only if it still is that one.
+    fn update(
+        &self,
+        id: MemoryId,
+        patch: Patch,
+        version: Option<u64>,
+    ) -> impl Future<Output = Result<Memory, Trouble>> + Send;
+
+    /// Takes memories out of recall; says how many.
+    fn forget(&self, ids: Vec<MemoryId>) -> impl Future<Output = Result<u32, Trouble>> + Send;
+
+    /// How many memories there are, by kind; nothing when the namespace has none.
+    fn kinds(&self) -> impl Future<Output = Result<Vec<(String, u64)>, Trouble>> + Send;
+}

@@ -1,0 +1,131 @@
+//! `/mcp/{namespace}`: the Model Context Protocol over streamable HTTP. The address names the namespace, so no argument
+//! of a tool can. Every request stands by itself: there are no sessions, and answers are plain JSON.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Path, Query, Request, State},
+    response::Response,
+};
+use hindsight_core::{
+    Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled, draft::RecordDraft,
+};
+use hindsight_engine::{
+    EngineError, ForgetRequest, ForgetTarget, Maker, UpdateRequest, WriteItem, WriteOptions, Written,
+};
+use hindsight_mcp::{MemoryServer, Profile, Store, Stored, Trouble};
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+};
+use serde::Deserialize;
+
+use super::Http;
+use crate::app::{App, AppError, Refusal};
+
+/// The one query parameter.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Chosen {
+    profile: Option<String>,
+}
+
+/// Answers one message.
+pub(super) async fn serve(
+    State(http): State<Http>,
+    Path(namespace): Path<String>,
+    chosen: Result<Query<Chosen>, axum::extract::rejection::QueryRejection>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let namespace: Namespace = namespace
+        .parse()
+        .map_err(|bad: hindsight_core::namespace::BadNamespace| Invalid::one("namespace", bad.to_string()))?;
+    let Query(chosen) = chosen.map_err(|bad| Invalid::one("query", bad.body_text()))?;
+    let profile = match chosen.profile.as_deref() {
+        None | Some("default") => Profile::Default,
+        Some("full") => Profile::Full,
+        Some(other) => {
+            return Err(Invalid::one("profile", format!("is {other:?}: expected default or full")).into());
+        }
+    };
+    let server = MemoryServer::new(Bound { app: Arc::clone(&http.app), namespace }, profile);
+    // Hosts and origins were checked before any handler, for every path of this port.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(http.body_max);
+    let service = StreamableHttpService::new(
+        move || Ok::<_, std::io::Error>(server.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    );
+    Ok(service.handle(request).await.map(Body::new))
+}
+
+/// One namespace of this server, behind the application layer like every other front.
+#[derive(Clone)]
+struct Bound {
+    app: Arc<App>,
+    namespace: Namespace,
+}
+
+fn trouble(error: impl Into<Refusal>) -> Trouble {
+    Trouble(error.into().message)
+}
+
+impl Store for Bound {
+    fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    async fn recall(&self, recall: Recall) -> Result<Option<Recalled>, Trouble> {
+        match self.app.recall(self.namespace.clone(), recall).await {
+            Err(AppError::Engine(EngineError::NamespaceNotFound { .. })) => Ok(None),
+            result => result.map(Some).map_err(trouble),
+        }
+    }
+
+    async fn write(&self, draft: Draft) -> Result<Stored, Trouble> {
+        let item = WriteItem::new(draft, None);
+        let written = self.app.write(self.namespace.clone(), item, WriteOptions::default()).await;
+        written.map(stored).map_err(trouble)
+    }
+
+    async fn record(&self, record: RecordDraft) -> Result<Stored, Trouble> {
+        let item = WriteItem::new(record.into_draft()?, None);
+        let written = self.app.record(self.namespace.clone(), item, WriteOptions::default()).await;
+        written.map(stored).map_err(trouble)
+    }
+
+    async fn get(&self, id: MemoryId) -> Result<Memory, Trouble> {
+        let got = self.app.get(self.namespace.clone(), id, None).await;
+        got.map(|got| got.memory).map_err(trouble)
+    }
+
+    async fn update(&self, id: MemoryId, patch: Patch, version: Option<u64>) -> Result<Memory, Trouble> {
+        let update =
+            UpdateRequest { id, patch, version, vectors: None, maker: Maker::Caller, request_id: None };
+        let written = self.app.update(self.namespace.clone(), update).await;
+        written.map(|written| written.memory).map_err(trouble)
+    }
+
+    async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
+        let target = ForgetTarget::Ids(ids);
+        let request = ForgetRequest { target, validate_only: false, request_id: None };
+        let affected = self.app.forget(self.namespace.clone(), request).await;
+        affected.map(|affected| affected.count).map_err(trouble)
+    }
+
+    async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {
+        match self.app.stats(self.namespace.clone()).await {
+            Ok(stats) => Ok(stats.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()),
+            Err(AppError::Engine(EngineError::NamespaceNotFound { .. })) => Ok(Vec::new()),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+}
+
+fn stored(written: Written) -> Stored {
+    Stored { outcome: "created".to_owned(), memory: written.memory }
+}

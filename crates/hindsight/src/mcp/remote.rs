@@ -1,0 +1,74 @@
+//! The tools' view of a namespace, over the client.
+
+use hindsight_client::{
+    Draft, Error, Memory, MemoryId, Namespace, NamespaceHandle, Patch, Recall, Recalled, RecordDraft,
+};
+use hindsight_client::{UpdateOptions, Written};
+use hindsight_mcp::{Store, Stored, Trouble};
+
+/// A namespace of the server that the client is connected to.
+#[derive(Debug, Clone)]
+pub(crate) struct Remote(pub(crate) NamespaceHandle);
+
+/// The error as one sentence, with what would help where the program knows it.
+fn trouble(error: Error) -> Trouble {
+    let hint = match &error {
+        Error::Connect { .. } => " Start a server with `hindsight serve`, or run `hindsight mcp --embedded`.",
+        Error::Unavailable { .. } => " Try once more in a moment.",
+        Error::VersionMismatch { .. } => " Read it again with memory_get.",
+        _ => "",
+    };
+    Trouble(format!("{error}{hint}"))
+}
+
+fn is_unknown_namespace(error: &Error) -> bool {
+    matches!(error, Error::NotFound { reason, .. } if reason == "NAMESPACE_NOT_FOUND")
+}
+
+fn stored(written: Written) -> Stored {
+    let outcome = serde_json::to_value(written.outcome).ok();
+    let outcome = outcome.as_ref().and_then(|word| word.as_str()).unwrap_or("stored").to_owned();
+    Stored { outcome, memory: written.memory }
+}
+
+impl Store for Remote {
+    fn namespace(&self) -> &Namespace {
+        self.0.name()
+    }
+
+    async fn recall(&self, recall: Recall) -> Result<Option<Recalled>, Trouble> {
+        match self.0.recall(recall).send().await {
+            Err(error) if is_unknown_namespace(&error) => Ok(None),
+            result => result.map(Some).map_err(trouble),
+        }
+    }
+
+    async fn write(&self, draft: Draft) -> Result<Stored, Trouble> {
+        self.0.write(draft).await.map(stored).map_err(trouble)
+    }
+
+    async fn record(&self, record: RecordDraft) -> Result<Stored, Trouble> {
+        self.0.record(record).await.map(stored).map_err(trouble)
+    }
+
+    async fn get(&self, id: MemoryId) -> Result<Memory, Trouble> {
+        self.0.get(id).await.map_err(trouble)
+    }
+
+    async fn update(&self, id: MemoryId, patch: Patch, version: Option<u64>) -> Result<Memory, Trouble> {
+        let options = UpdateOptions { version, ..UpdateOptions::default() };
+        self.0.update_with(id, patch, options).await.map(|updated| updated.memory).map_err(trouble)
+    }
+
+    async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
+        self.0.forget_ids(&ids).await.map(|forgotten| forgotten.count).map_err(trouble)
+    }
+
+    async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {
+        match self.0.stats().await {
+            Ok(stats) => Ok(stats.by_kind),
+            Err(error) if is_unknown_namespace(&error) => Ok(Vec::new()),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+}
