@@ -12,6 +12,11 @@ use crate::config::{Log, LogFormat};
 /// can't be read is refused by [`Config::load`](crate::Config::load); here it counts as `info`.
 pub fn start(log: &Log) {
     let filter = EnvFilter::try_new(&log.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    // Below warnings this library logs whole messages, and with them what memories say.
+    let filter = match "rmcp=warn".parse() {
+        Ok(quiet) => filter.add_directive(quiet),
+        Err(_) => filter,
+    };
     let terminal = std::io::stderr().is_terminal();
     let json = match log.format {
         LogFormat::Auto => !terminal,
