@@ -167,6 +167,7 @@ impl<I: Io> Log<I> {
             if urgency == Urgency::Ordinary
                 && let Some(refusal) = self.shared.space.refusal()
             {
+                self.shared.pending.check_open()?;
                 return Err(refusal);
             }
             match self.shared.pending.try_push(payload, crc)? {

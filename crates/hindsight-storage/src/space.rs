@@ -215,3 +215,6 @@ impl<I: Io> Space<I> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -171,6 +171,11 @@ impl Pending {
         Ok(Push::Done(lsn))
     }
 
+    /// Whether batches are taken at all.
+    pub(super) fn check_open(&self) -> Result<(), Stop> {
+        self.state.lock().stop.clone().map_or(Ok(()), Err)
+    }
+
     /// Where a batch would go.
     pub(super) fn place_of(&self, payload_bytes: usize) -> Place {
         let state = self.state.lock();

@@ -5,7 +5,7 @@ use crate::{
     error::{IoFailure, StorageError, is_full, is_shortage},
     frame::frame_bytes,
     io::Io,
-    segment::{BeginError, FRAMES_START},
+    segment::{BeginError, FRAMES_START, next_sector},
     space::Urgency,
 };
 
@@ -48,7 +48,7 @@ impl<I: Io> Shared<I> {
         }
         let is_free_to_grow = !writer.has_batch() && !place.has_pending;
         if place.end <= self.options.segment_bytes || is_free_to_grow {
-            let to = self.ahead_of(place.end).max(place.end);
+            let to = next_sector(self.ahead_of(place.end).max(place.end));
             return self.grow(writer, to, place.end);
         }
         self.rotate(writer, FRAMES_START + frame_bytes(payload_bytes))

@@ -139,6 +139,8 @@ impl<I: Io> Writer<I> {
     /// Fills the segment with zeros up to `to`. How far it came counts also when it fails.
     pub(super) fn grow(&mut self, to: u64) -> Result<(), IoFailure> {
         let segment = &mut self.tail.segment;
+        // IMPORTANT: the sector in which the file ends may hold a durable frame. Writing into it again could tear that.
+        segment.allocated = next_sector(segment.allocated);
         fill_with_zeros(&segment.file, &mut segment.allocated, to).at("write", &segment.path)
     }
 
