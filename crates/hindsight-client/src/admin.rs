@@ -20,6 +20,10 @@ pub struct ServerInfo {
     pub embedding_model: Option<Model>,
     /// How many namespaces it holds.
     pub namespaces: u64,
+    /// Why it refuses writes at present, as [`crate::Error::reason`] says it: `DISK_FULL` (forgets and reads go on) or
+    /// `STORAGE_POISONED`. None while it takes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes_refused: Option<String>,
 }
 
 /// An embedding model.
@@ -77,6 +81,7 @@ impl ServerInfo {
             revision: Lsn(wire.revision),
             embedding_model: model(wire.embedding_model, wire.dimension),
             namespaces: wire.namespaces,
+            writes_refused: Some(wire.writes_refused).filter(|reason| !reason.is_empty()),
         })
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use hindsight_core::{Lsn, Namespace};
 use hindsight_storage::io::Io;
-use hindsight_storage::{CheckpointReport, CheckpointSource, NamespaceCheckpoint, Storage, StoredCheckpoint};
+use hindsight_storage::{
+    CheckpointReport, CheckpointSource, NamespaceCheckpoint, Storage, StorageError, StoredCheckpoint,
+};
 
 use crate::error::EngineError;
 use crate::namespaces::{Cell, Namespaces};
@@ -28,8 +30,14 @@ pub(crate) fn checkpoint<I: Io>(
     for cell in namespaces.all().into_iter().filter(|cell| cell.has_tail()) {
         cell.ensure_loaded(storage.records())?;
     }
-    let mut source = Source { storage, namespaces, left: None, taken: HashMap::new() };
-    Ok(storage.checkpoint(&mut source)?)
+    let attempt = || {
+        storage.checkpoint(&mut Source { storage, namespaces, left: None, taken: HashMap::new() })
+    };
+    match attempt() {
+        // It is what makes the log shorter: on a full disk it may have the reserve.
+        Err(StorageError::Io(failure)) if storage.make_way(&failure) => Ok(attempt()?),
+        result => Ok(result?),
+    }
 }
 
 /// Whether any namespace holds what record files do not.

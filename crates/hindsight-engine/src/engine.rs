@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hindsight_core::{Batch, Lsn, Namespace};
+use hindsight_core::{Batch, Change, Lsn, Namespace};
 use hindsight_storage::io::Io;
-use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage};
+use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, Urgency};
 use parking_lot::Mutex;
 
 use crate::checkpoint;
@@ -145,7 +145,7 @@ impl<I: Io> EngineOver<I> {
         self.storage.synced_lsn()
     }
 
-    /// Whether writes can be acknowledged.
+    /// Whether anything can be acknowledged. A full disk is no matter of this; see [`EngineOver::degraded`].
     ///
     /// # Errors
     /// What made the log fail.
@@ -154,6 +154,22 @@ impl<I: Io> EngineOver<I> {
             Some(failure) => Err(hindsight_storage::StorageError::Poisoned(failure).into()),
             None => Ok(()),
         }
+    }
+
+    /// Why what stores something new is refused at present, while everything else goes on: the disk is full. It ends by
+    /// itself.
+    #[must_use]
+    pub fn degraded(&self) -> Option<EngineError> {
+        self.storage.refusal().map(EngineError::from)
+    }
+
+    /// Takes writes again if the disk was full and has room now; the engine's thread does this by itself. Returns
+    /// whether it takes them now and did not before.
+    ///
+    /// # Errors
+    /// As [`EngineOver::commit_step`].
+    pub fn space_step(&self) -> Result<bool, EngineError> {
+        Ok(self.storage.space_step()?)
     }
 
     /// Takes a last checkpoint, so that the next start has nothing to replay, syncs what is waiting and marks the log
@@ -184,7 +200,7 @@ impl<I: Io> EngineOver<I> {
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.
     pub(crate) fn commit(&self, cell: &Cell, batch: Batch) -> Result<Lsn, EngineError> {
-        let lsn = self.storage.append(&batch)?;
+        let lsn = self.storage.append_as(&batch, urgency_of(&batch))?;
         crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
         Ok(lsn)
     }
@@ -199,4 +215,11 @@ impl<I: Io> EngineOver<I> {
         }
         Ok(cell.memories().unwrap_or_default())
     }
+}
+
+/// On a full disk a batch that stores a memory, or a new version of one, waits for room. All others are small and make
+/// less of what is stored, or end something: that must be possible at any time.
+fn urgency_of(batch: &Batch) -> Urgency {
+    let stores = batch.changes.iter().any(|change| matches!(change, Change::Put(_)));
+    if stores { Urgency::Ordinary } else { Urgency::Urgent }
 }

@@ -195,7 +195,7 @@ fn storage_kind(kind: StorageErrorKind) -> ErrorKind {
         | StorageErrorKind::Closed
         | StorageErrorKind::Refused
         | StorageErrorKind::NotWritable => ErrorKind::Precondition,
-        StorageErrorKind::Unstorable => ErrorKind::Exhausted,
+        StorageErrorKind::Unstorable | StorageErrorKind::Full => ErrorKind::Exhausted,
         StorageErrorKind::Io => ErrorKind::Internal,
     }
 }
@@ -203,6 +203,7 @@ fn storage_kind(kind: StorageErrorKind) -> ErrorKind {
 fn storage_reason(kind: StorageErrorKind) -> &'static str {
     match kind {
         StorageErrorKind::Poisoned => "STORAGE_POISONED",
+        StorageErrorKind::Full => "DISK_FULL",
         StorageErrorKind::Closed => "DRAINING",
         StorageErrorKind::Refused | StorageErrorKind::NotWritable => "DATA_DIR_REFUSED",
         StorageErrorKind::Unstorable => "BATCH_TOO_LARGE",

@@ -1,8 +1,8 @@
-//! The thread that takes checkpoints while the engine serves.
+//! The thread that takes checkpoints while the engine serves, and notices when a full disk has room again.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hindsight_storage::Storage;
 use hindsight_storage::io::Io;
@@ -12,7 +12,7 @@ use crate::checkpoint::checkpoint;
 use crate::error::EngineError;
 use crate::namespaces::Namespaces;
 
-/// How often the length of the log is looked at.
+/// How often the length of the log is looked at, and whether a full disk has room.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long a failed checkpoint rests before it is tried again.
 const REST: Duration = Duration::from_secs(10);
@@ -54,22 +54,28 @@ impl Maintenance {
         let stop = Arc::new(Stop::default());
         let asked = Arc::clone(&stop);
         let run = move || {
-            let mut pause = LOOK_EVERY;
-            while !asked.wait(pause) {
-                pause = LOOK_EVERY;
-                if storage.log_bytes() < checkpoint_bytes {
+            let mut rests_until: Option<Instant> = None;
+            while !asked.wait(LOOK_EVERY) {
+                if let Err(error) = storage.space_step() {
+                    tracing::debug!(%error, "the log takes nothing more");
+                }
+                let rests = rests_until.is_some_and(|until| Instant::now() < until);
+                if rests || storage.log_bytes() < checkpoint_bytes {
                     continue;
                 }
-                match checkpoint(&storage, &namespaces) {
-                    Ok(report) => tracing::info!(?report, "checkpoint"),
+                rests_until = match checkpoint(&storage, &namespaces) {
+                    Ok(report) => {
+                        tracing::info!(?report, "checkpoint");
+                        None
+                    }
                     Err(error) => {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
                             "no checkpoint: the log keeps growing"
                         );
-                        pause = REST;
+                        Some(Instant::now() + REST)
                     }
-                }
+                };
             }
         };
         let thread = std::thread::Builder::new().name("checkpoint".to_owned()).spawn(run);

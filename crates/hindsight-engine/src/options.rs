@@ -27,6 +27,25 @@ pub struct OpenReport {
     pub recovered: hindsight_storage::Recovered,
 }
 
+impl OpenReport {
+    /// How the directory was left, in a sentence for the log.
+    #[must_use]
+    pub fn last_stop(&self) -> String {
+        let hindsight_storage::Recovered { last_lsn, batches, clean_shutdown, torn, .. } = &self.recovered;
+        let replayed = format!("log replayed {batches} batches");
+        match (clean_shutdown, torn) {
+            _ if *last_lsn == Lsn(0) => "the log is empty".to_owned(),
+            (true, _) if *batches == 0 => format!("clean stop at lsn {last_lsn}"),
+            (true, _) => format!("clean stop at lsn {last_lsn}, {replayed}"),
+            (false, None) => format!("{replayed} up to lsn {last_lsn} after an unclean stop"),
+            (false, Some(torn)) => format!(
+                "{replayed} up to lsn {last_lsn} after an unclean stop; a commit that was never acknowledged is kept in {}",
+                torn.saved_to.display()
+            ),
+        }
+    }
+}
+
 impl fmt::Display for OpenReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OpenReport { namespaces, memories, last_lsn, replay, .. } = self;
@@ -35,5 +54,28 @@ impl fmt::Display for OpenReport {
             "{memories} memories in {namespaces} namespaces at lsn {last_lsn}, replayed in {} ms",
             replay.as_millis()
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_stop_is_told() {
+        let told = |last_lsn, batches, clean_shutdown| {
+            let recovered = hindsight_storage::Recovered {
+                last_lsn: Lsn(last_lsn),
+                batches,
+                clean_shutdown,
+                ..hindsight_storage::Recovered::default()
+            };
+            let (namespaces, memories, replay) = (0, 0, Duration::ZERO);
+            OpenReport { namespaces, memories, last_lsn: Lsn(last_lsn), replay, recovered }.last_stop()
+        };
+        assert_eq!(told(0, 0, false), "the log is empty");
+        assert_eq!(told(7, 0, true), "clean stop at lsn 7");
+        assert_eq!(told(7, 2, true), "clean stop at lsn 7, log replayed 2 batches");
+        assert_eq!(told(7, 2, false), "log replayed 2 batches up to lsn 7 after an unclean stop");
     }
 }

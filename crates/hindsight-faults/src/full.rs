@@ -1,8 +1,8 @@
 //! Row A7: the disk is full, from outside or by what is written, and has room again.
 //!
-//! What must hold whatever the server does about it: writes are refused with an error that says why, what was
-//! acknowledged before is never lost, other namespaces can be read, and with room again everything goes on, at the
-//! latest after a restart. What the server does beyond that is said with `--expect`.
+//! What must hold: writes are refused with an error that says why (`DISK_FULL`), what was acknowledged before is never
+//! lost, other namespaces can be read, memories can be forgotten without a byte free, health says that it is degraded and
+//! not dead, and with room again everything goes on by itself (D6).
 
 mod ceiling;
 mod first_start;
@@ -35,24 +35,12 @@ const BALLAST_BYTES: usize = 60_000;
 const START_FULL_EVERY: u64 = 4;
 const FAILURES_MAX: u64 = 3;
 
-/// What the server does when a write to its log finds no room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Expect {
-    /// It takes no more writes until it is started again (`STORAGE_POISONED`).
-    Poisons,
-    /// It refuses writes (`DISK_FULL`), takes forgets, and goes on by itself when there is room (D6).
-    Recovers,
-}
-
 /// The amounts.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// How often the disk is filled
     #[arg(long, default_value_t = 20)]
     cycles: u64,
-    /// What the server is expected to do
-    #[arg(long, value_enum, default_value_t = Expect::Poisons)]
-    expect: Expect,
     /// 200 times, as before a release
     #[arg(long)]
     release_amounts: bool,
@@ -64,7 +52,6 @@ struct Cycle {
     number: u64,
     is_filled_from_outside: bool,
     is_started_full: bool,
-    expect: Expect,
 }
 
 /// Runs it.
@@ -82,7 +69,6 @@ pub fn run(args: &Args, setting: &Setting, verdict: &mut Verdict) -> anyhow::Res
             number,
             is_filled_from_outside: number % 2 == 1,
             is_started_full: number % START_FULL_EVERY < 2,
-            expect: args.expect,
         };
         fill(setting, cycle, &mut random, verdict)?;
     }
@@ -121,14 +107,15 @@ fn fill(
     let aftermath = trial.end_load(setting, load)?;
     findings.extend(aftermath.findings);
     let name = |what: &str| format!("{what}, cycle {}", cycle.number);
-    verdict.check(&name("writes are refused with the reason"), said_why(cycle.expect, &aftermath.errors));
-    verdict.check(&name("while full"), while_full(setting, cycle, &served, &mut quiet));
+    verdict.check(&name("writes are refused with the reason"), said_why(&aftermath.errors));
+    verdict.check(&name("while full"), while_full(setting, &volume, &served, &mut quiet));
     if cycle.is_started_full {
         start_full(setting, &trial, cycle, served, verdict)?;
-        fs::remove_file(&filler)?;
+        make_room(&volume)?;
     } else {
-        fs::remove_file(&filler)?;
-        verdict.check(&name("with room again"), quiet.with_room(setting, &served, cycle.expect));
+        make_room(&volume)?;
+        verdict.check(&name("with room again"), with_room(setting, &served, &mut quiet));
+        findings.extend(write(setting, &mut trial, &served, Mix::default())?);
         served.kill()?;
     }
     trial.others += quiet.positions();
@@ -142,6 +129,16 @@ fn fill(
         verdict.note(&format!("the file system's image is kept in {}", volume.keep().display()));
     }
     Ok(())
+}
+
+/// Removes what others have written.
+fn make_room(volume: &Volume) -> std::io::Result<()> {
+    ["filler", "last-bytes"].iter().try_for_each(|name| {
+        match fs::remove_file(volume.path().join(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    })
 }
 
 /// Lets the writers write a while.
@@ -169,14 +166,10 @@ fn fill_up(path: &Path, most: u64) -> anyhow::Result<()> {
     Ok(file.sync_all()?)
 }
 
-/// Every writer was told the reason that belongs there. One that may go on later learns that it is about space.
-fn said_why(expect: Expect, errors: &[Error]) -> Result<(), String> {
-    let is_right = |error: &Error| match expect {
-        Expect::Poisons => error.reason() == "STORAGE_POISONED",
-        Expect::Recovers => {
-            error.reason() == "DISK_FULL" && error.to_string().to_lowercase().contains("space")
-        }
-    };
+/// Every writer was told the reason, and that it is about space.
+fn said_why(errors: &[Error]) -> Result<(), String> {
+    let is_right =
+        |error: &Error| error.reason() == "DISK_FULL" && error.to_string().to_lowercase().contains("space");
     match errors.iter().find(|error| !is_right(error)) {
         None if errors.len() == WRITERS => Ok(()),
         None => Err(format!("{} of {WRITERS} writers were refused", errors.len())),
@@ -184,12 +177,33 @@ fn said_why(expect: Expect, errors: &[Error]) -> Result<(), String> {
     }
 }
 
-fn while_full(setting: &Setting, cycle: Cycle, served: &Served, quiet: &mut Quiet) -> Result<(), String> {
-    let readiness = served.readiness().map_err(|error| format!("{error:#}"))?;
-    if cycle.expect == Expect::Poisons && readiness != 503 {
-        return Err(format!("/readyz says {readiness}, and no write is taken"));
+/// The last bytes are taken away, so that nothing but what the server has set aside is left to it.
+fn while_full(
+    setting: &Setting,
+    volume: &Volume,
+    served: &Served,
+    quiet: &mut Quiet,
+) -> Result<(), String> {
+    let failed = |error: anyhow::Error| format!("{error:#}");
+    fill_up(&volume.path().join("last-bytes"), u64::MAX).map_err(failed)?;
+    let free = volume.free_bytes().map_err(failed)?;
+    if free > 0 {
+        return Err(format!("{free} bytes are free, and none should be"));
     }
-    quiet.while_full(setting, served, cycle.expect)
+    is_degraded(served, true)?;
+    quiet.while_full(setting, served)
+}
+
+fn with_room(setting: &Setting, served: &Served, quiet: &mut Quiet) -> Result<(), String> {
+    quiet.with_room(setting, served)?;
+    is_degraded(served, false)
+}
+
+/// Ready in both cases; the word differs.
+fn is_degraded(served: &Served, expected: bool) -> Result<(), String> {
+    let (status, body) = served.health().map_err(|error| format!("{error:#}"))?;
+    let word = if expected { "\"degraded\"" } else { "\"ok\"" };
+    if status == 200 && body.contains(word) { Ok(()) } else { Err(format!("/readyz says {status}: {body}")) }
 }
 
 /// Kills the server and starts it on the full disk: it starts, or says why not; it changes nothing for the worse. What

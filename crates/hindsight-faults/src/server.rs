@@ -247,22 +247,20 @@ impl Served {
         last_words(&self.log)
     }
 
-    /// The status code of `GET /readyz`.
+    /// What it says when it is asked whether it is ready: the HTTP status, and the body.
     ///
     /// # Errors
-    /// When nobody answers HTTP.
-    pub fn readiness(&self) -> anyhow::Result<u16> {
+    /// When it does not answer.
+    pub fn health(&self) -> anyhow::Result<(u16, String)> {
         let mut stream = TcpStream::connect(&self.ready.http)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
         stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer)?;
-        // "HTTP/1.1 200"
-        let text = String::from_utf8_lossy(&answer);
-        text.split(' ')
-            .nth(1)
-            .and_then(|code| code.parse().ok())
-            .with_context(|| format!("{text:?} is no answer"))
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        // "HTTP/1.1 200 OK", headers, an empty line, the body.
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+        status.zip(body).with_context(|| format!("{answer:?} is no answer"))
     }
 }
 

@@ -73,7 +73,7 @@ fn of_engine(error: &EngineError) -> u8 {
             StorageErrorKind::Corrupt | StorageErrorKind::Replay => 65,
             StorageErrorKind::NotWritable => 73,
             StorageErrorKind::Refused => 78,
-            StorageErrorKind::Io | StorageErrorKind::Poisoned => 74,
+            StorageErrorKind::Io | StorageErrorKind::Full | StorageErrorKind::Poisoned => 74,
             StorageErrorKind::Closed | StorageErrorKind::Unstorable => 1,
         },
         EngineError::Unapplicable { .. } => 65,

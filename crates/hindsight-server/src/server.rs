@@ -23,7 +23,7 @@ use crate::{
     error::ServeError,
     grpc, http,
     net::{ConnectionLimits, Front, Guard, Listener, Phase, Places, guard::RequestIds},
-    signals::Signals,
+    signals::{Signals, ignore_file_size_limit},
 };
 
 /// How long a stop waits for the last call to leave the engine, in milliseconds.
@@ -53,6 +53,7 @@ impl Server {
     /// # Errors
     /// [`ServeError`]; nothing keeps running then.
     pub async fn start(config: &Config) -> Result<Running, ServeError> {
+        ignore_file_size_limit().map_err(ServeError::Signals)?;
         // Ports first: a port that is taken is found out before a log is replayed.
         let grpc_socket = bind(config.listen, "gRPC")?;
         let http_socket = bind(config.http, "HTTP")?;
@@ -91,6 +92,7 @@ impl Server {
         tasks.spawn(grpc_listener.serve(phase_seen.clone()));
         tasks.spawn(http_listener.serve(phase_seen.clone()));
         tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
+        tracing::info!(clean = report.recovered.clean_shutdown, "{}", report.last_stop());
         tracing::info!(%grpc, %http, data = %config.data.display(), %report, "serving");
         let drain = Duration::from_millis(config.timeouts.drain_ms);
         Ok(Running { grpc, http, report, engine, phase, tasks, drain })
@@ -186,8 +188,8 @@ impl Running {
 }
 
 async fn open(config: &Config) -> Result<(Engine, OpenReport), ServeError> {
-    let data = config.data.clone();
-    let opened = tokio::task::spawn_blocking(move || Engine::open(&data, Options::default())).await;
+    let (data, options) = (config.data.clone(), Options { storage: config.storage.options() });
+    let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;
     match opened {
         Ok(Ok(opened)) => Ok(opened),
         Ok(Err(error)) => Err(ServeError::Open { data: config.data.clone(), source: Box::new(error) }),

@@ -1,4 +1,4 @@
-//! The signals that stop a server.
+//! The signals that stop a server, and the one that must not.
 
 use std::io;
 
@@ -46,4 +46,20 @@ impl Signals {
             "interrupt"
         }
     }
+}
+
+/// Takes over the signal that a write behind the limit of a file's size (`RLIMIT_FSIZE`) brings, whose default is to kill
+/// the process. The write answers with an error then, as on a full disk.
+///
+/// # Errors
+/// The answer of the system.
+pub(crate) fn ignore_file_size_limit() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        const SIGXFSZ: i32 = 25;
+        // What was taken over stays so when the listener goes.
+        drop(signal(SignalKind::from_raw(SIGXFSZ))?);
+    }
+    Ok(())
 }

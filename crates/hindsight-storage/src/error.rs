@@ -35,6 +35,12 @@ pub struct IoFailure {
 }
 
 impl IoFailure {
+    /// Whether there was no room for more bytes: on the disk, within a quota, or below the limit of a file's size.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        is_full(&self.source)
+    }
+
     /// Whether rights or a read-only file system are the reason, rather than the disk.
     fn is_refusal(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
@@ -205,10 +211,22 @@ pub enum StorageError {
     /// The system refused a call; what was stored before stays.
     #[error(transparent)]
     Io(#[from] IoFailure),
-    /// A write or sync of the log failed earlier. What is durable can't be known without a restart, so nothing
-    /// is written or acknowledged any more.
-    #[error("the log takes no more writes, because one failed: mend the disk and start again")]
-    Poisoned(#[source] IoFailure),
+    /// There is no room for the batch on the disk; it has no number and nothing changed. Writes are taken again by
+    /// themselves once there is room.
+    #[error("no space left for {path}: writes are refused until more than {needed} MiB are free on its disk; free space there, or forget memories; reads go on", path = path.display(), needed = needed_bytes.div_ceil(1 << 20))]
+    DiskFull {
+        /// The data directory.
+        path: PathBuf,
+        /// How many bytes must be free before writes are taken again.
+        needed_bytes: u64,
+        /// The call that found no room.
+        #[source]
+        failure: IoFailure,
+    },
+    /// A sync of the log failed earlier, or a write that can't be undone. What is durable can't be known without a
+    /// restart, so nothing is written or acknowledged any more.
+    #[error("the log takes no more writes, because one failed ({failure}: {cause}): mend the disk and start again", failure = .0, cause = .0.source)]
+    Poisoned(IoFailure),
     /// The log was closed.
     #[error("the log is closed")]
     Closed,
@@ -242,6 +260,8 @@ pub enum StorageErrorKind {
     Refused,
     /// A call of the system failed: look at the disk (exit code 74).
     Io,
+    /// The disk is full: what stores something new is refused until there is room.
+    Full,
     /// Writes are over until a restart.
     Poisoned,
     /// The log was closed.
@@ -286,6 +306,7 @@ impl StorageError {
             | StorageError::Locked { .. } => StorageErrorKind::Refused,
             StorageError::Io(failure) if failure.is_refusal() => StorageErrorKind::NotWritable,
             StorageError::Io(_) => StorageErrorKind::Io,
+            StorageError::DiskFull { .. } => StorageErrorKind::Full,
             StorageError::Poisoned(_) => StorageErrorKind::Poisoned,
             StorageError::Closed => StorageErrorKind::Closed,
             StorageError::Unencodable(_) | StorageError::TooLarge { .. } | StorageError::Unfit(_) => {
@@ -301,13 +322,17 @@ impl StorageError {
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;
+    is_full(error)
+        || error.kind() == io::ErrorKind::OutOfMemory
+        || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}
+
+/// Whether there is no room for more bytes: on the disk, within a quota, or below the limit of a file's size.
+pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge
-            | io::ErrorKind::OutOfMemory
-    ) || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
 }
 
 /// Adds verb and path to an error of the system.

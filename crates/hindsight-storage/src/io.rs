@@ -48,6 +48,8 @@ pub trait Io: Send + Sync + 'static {
     fn random(&self) -> io::Result<u64>;
     /// Bytes that can still be written on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+    /// Bytes that the file system of `path` has in all.
+    fn total_bytes(&self, path: &Path) -> io::Result<u64>;
 }
 
 /// Shared by who needs its clock besides the storage that runs on it.
@@ -90,6 +92,9 @@ impl<I: Io> Io for std::sync::Arc<I> {
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         I::free_bytes(self, path)
     }
+    fn total_bytes(&self, path: &Path) -> io::Result<u64> {
+        I::total_bytes(self, path)
+    }
 }
 
 /// An open file, addressed by offset: there is no cursor that two users could share.
@@ -100,6 +105,9 @@ pub trait IoFile: Send + Sync + 'static {
     fn pread(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize>;
     /// Cuts or extends the file.
     fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Extends the file to `len` bytes of zeros, for which the file system sets space aside. A file that is longer stays
+    /// as it is; when this fails a part may have been set aside.
+    fn allocate(&self, len: u64) -> io::Result<()>;
     /// Makes content and length durable.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes content, length and all other attributes durable.
@@ -128,6 +136,21 @@ pub(crate) fn write_all_at<F: IoFile>(file: &F, mut offset: u64, mut bytes: &[u8
                 offset += written as u64;
                 bytes = bytes.get(written..).unwrap_or_default();
             }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes zeros from `filled` to `to`. `filled` tells how far it came, also when it fails.
+pub(crate) fn fill_with_zeros<F: IoFile>(file: &F, filled: &mut u64, to: u64) -> io::Result<()> {
+    static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
+    while *filled < to {
+        let len = usize::try_from(to - *filled).unwrap_or(usize::MAX).min(ZEROS.len());
+        match file.pwrite(*filled, ZEROS.get(..len).unwrap_or_default()) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => *filled += written as u64,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

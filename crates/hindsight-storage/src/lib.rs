@@ -35,6 +35,7 @@ pub mod records;
 mod recovery;
 pub mod segment;
 pub mod store;
+mod space;
 mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -56,4 +57,5 @@ pub use records::{
     record_digest,
 };
 pub use recovery::{Floor, Recovered, TornTail};
+pub use space::Urgency;
 pub use store::{Holder, Opening, Storage, StorageOptions};

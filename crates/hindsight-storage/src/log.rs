@@ -5,12 +5,17 @@
 //! the log is durable (`progress.rs`), which wakes everybody who waits. The committer (`committer.rs`) does that in a
 //! thread whenever something is pending; a test calls [`Log::commit_step`] instead and decides the order itself.
 //!
-//! After a write or a sync failed, what is on disk can't be known: the kernel may have marked lost pages clean, and
-//! the next sync would answer Ok. So the log is poisoned for good: nothing is written, synced or acknowledged again.
+//! A batch gets its number only when its place is there on the disk (`room.rs`): a full disk refuses batches, and changes
+//! nothing about those that were taken.
+//!
+//! After a sync failed, or a write over a place that was there, what is on disk can't be known: the kernel may have marked
+//! lost pages clean, and the next sync would answer Ok. So the log is poisoned for good: nothing is written, synced or
+//! acknowledged again.
 
 mod committer;
 mod pending;
 mod progress;
+mod room;
 mod segments;
 mod writer;
 
@@ -28,13 +33,14 @@ use parking_lot::Mutex;
 
 use crate::{
     error::{At, IoFailure, StorageError},
-    frame::{PAYLOAD_BYTES_MAX, frame_bytes, payload_crc},
+    frame::{FrameKind, PAYLOAD_BYTES_MAX, frame_bytes, payload_crc},
     io::Io,
     options::LogOptions,
     recovery::{self, Floor, Recovered, Sink},
     segment::LogPlace,
+    space::{Space, Urgency},
 };
-use pending::Pending;
+use pending::{Pending, Push};
 use progress::Progress;
 pub use segments::DroppedSegments;
 pub(crate) use writer::Tail;
@@ -79,6 +85,7 @@ pub struct Log<I: Io> {
 /// Locks are taken in the order writer, pending; the state of `progress` is the innermost.
 struct Shared<I: Io> {
     options: LogOptions,
+    space: Arc<Space<I>>,
     pending: Pending,
     progress: Progress,
     /// Held during a commit: at most one runs at a time.
@@ -108,11 +115,25 @@ impl<I: Io> Log<I> {
         floor: Floor,
         sink: Sink<'_>,
     ) -> Result<(Log<I>, Recovered), StorageError> {
-        let place = LogPlace { dir: dir.to_owned(), store_id, options: options.clone() };
-        let (tail, recovered) = recovery::recover(io.as_ref(), &place, floor, sink)?;
+        let space = Arc::new(Space::without_reserve(&io, dir));
+        let place = LogPlace { dir: dir.to_owned(), store_id, options };
+        Log::open_in(io, place, space, floor, sink)
+    }
+
+    /// As [`Log::open`], with the room that there is.
+    pub(crate) fn open_in(
+        io: Arc<I>,
+        place: LogPlace,
+        space: Arc<Space<I>>,
+        floor: Floor,
+        sink: Sink<'_>,
+    ) -> Result<(Log<I>, Recovered), StorageError> {
+        let (tail, recovered) = recovery::recover(io.as_ref(), &place, &space, floor, sink)?;
+        let options = place.options.clone();
         let last_lsn = tail.last_lsn;
         let shared = Shared {
-            pending: Pending::new(last_lsn, &options),
+            pending: Pending::new(last_lsn, (tail.end.offset, tail.segment.allocated), &options),
+            space,
             progress: Progress::new(last_lsn),
             writer: Mutex::new(Writer::new(io, place, tail)),
             has_committer: AtomicBool::new(false),
@@ -126,23 +147,42 @@ impl<I: Io> Log<I> {
     /// Waits when as much as the options allow is pending already.
     ///
     /// # Errors
-    /// [`StorageError::TooLarge`], [`StorageError::Poisoned`], [`StorageError::Closed`]; the batch has no number then.
+    /// [`StorageError::TooLarge`], [`StorageError::DiskFull`], [`StorageError::Poisoned`], [`StorageError::Closed`], and
+    /// [`StorageError::Io`] when the system is short of something else; the batch has no number then.
     pub fn append(&self, payload: &[u8]) -> Result<Lsn, StorageError> {
+        self.append_as(payload, Urgency::Ordinary)
+    }
+
+    /// As [`Log::append`]; `urgency` says whether it may use up the reserve of a full disk.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn append_as(&self, payload: &[u8], urgency: Urgency) -> Result<Lsn, StorageError> {
         let bytes_max = PAYLOAD_BYTES_MAX as usize;
         if payload.len() > bytes_max {
             return Err(StorageError::TooLarge { bytes: payload.len(), bytes_max });
         }
         let crc = payload_crc(payload);
         loop {
-            if let Some(lsn) = self.shared.pending.try_push(payload, crc)? {
-                self.shared.logged_bytes.fetch_add(frame_bytes(payload.len()), Ordering::Relaxed);
-                return Ok(lsn);
+            if urgency == Urgency::Ordinary
+                && let Some(refusal) = self.shared.space.refusal()
+            {
+                self.shared.pending.check_open()?;
+                return Err(refusal);
             }
-            if self.shared.has_committer.load(Ordering::Acquire) {
-                self.shared.pending.wait_for_room();
-            } else {
+            match self.shared.pending.try_push(payload, crc)? {
+                Push::Done(lsn) => {
+                    self.shared.logged_bytes.fetch_add(frame_bytes(payload.len()), Ordering::Relaxed);
+                    return Ok(lsn);
+                }
+                Push::NoRoom => self.shared.make_room(payload.len(), urgency)?,
+                Push::GroupFull if self.shared.has_committer.load(Ordering::Acquire) => {
+                    self.shared.pending.wait_for_room();
+                }
                 // Nobody else would make room.
-                self.commit_step()?;
+                Push::GroupFull => {
+                    self.commit_step()?;
+                }
             }
         }
     }
@@ -218,6 +258,21 @@ impl<I: Io> Log<I> {
     #[must_use]
     pub fn poison(&self) -> Option<IoFailure> {
         self.shared.progress.poison()
+    }
+
+    /// Takes ordinary batches again if the disk was full and has room. Returns whether it takes them now and did not
+    /// before.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`] when a write failed, now or earlier; [`StorageError::Closed`].
+    pub fn space_step(&self) -> Result<bool, StorageError> {
+        Ok(self.shared.space_step()?)
+    }
+
+    /// Why ordinary batches are refused, while the disk is full.
+    #[must_use]
+    pub fn refusal(&self) -> Option<StorageError> {
+        self.shared.space.refusal()
     }
 
     /// Bytes of all batches that were replayed when the log was opened, or appended since.
@@ -296,31 +351,33 @@ impl<I: Io> Shared<I> {
     fn commit_step(&self) -> Result<Committed, Stop> {
         let mut writer = self.writer.lock();
         writer.check_open()?;
-        let Some(mut group) = self.pending.take() else {
-            return Ok(Committed {
-                batches: 0,
-                synced_lsn: writer.synced_lsn(),
-                is_witness_due: writer.is_witness_due(),
-            });
-        };
+        let batches = self.commit(&mut writer)?;
+        self.grow_ahead(&mut writer)?;
+        let (synced_lsn, is_witness_due) = (writer.synced_lsn(), writer.is_witness_due());
+        Ok(Committed { batches, synced_lsn, is_witness_due })
+    }
+
+    /// Makes what is pending durable. Returns how many batches that were.
+    fn commit(&self, writer: &mut Writer<I>) -> Result<usize, Stop> {
+        let Some(mut group) = self.pending.take() else { return Ok(0) };
         let batches = group.batches();
-        match writer.commit(&mut group, |lsn| self.progress.publish(lsn)) {
-            Ok(()) => {
+        match writer.commit(&mut group, &self.space) {
+            Ok(synced_lsn) => {
+                self.progress.publish(synced_lsn);
                 self.pending.recycle(group);
-                Ok(Committed {
-                    batches,
-                    synced_lsn: writer.synced_lsn(),
-                    is_witness_due: writer.is_witness_due(),
-                })
+                Ok(batches)
             }
-            Err(failure) => Err(self.poison(&mut writer, failure)),
+            Err(failure) => Err(self.poison(writer, failure)),
         }
     }
 
     fn witness_step(&self) -> Result<(), Stop> {
         let mut writer = self.writer.lock();
         writer.check_open()?;
-        writer.witness().map_err(|failure| self.poison(&mut writer, failure))
+        if !writer.is_witness_due() || !self.make_room_for_note(&mut writer)? {
+            return Ok(());
+        }
+        writer.write_note(FrameKind::Marker).map_err(|failure| self.poison(&mut writer, failure))
     }
 
     fn close(&self) -> Result<(), Stop> {
@@ -329,7 +386,16 @@ impl<I: Io> Shared<I> {
         }
         self.commit_step()?;
         let mut writer = self.writer.lock();
-        writer.close().map_err(|failure| self.poison(&mut writer, failure))
+        if !writer.is_marked_closed() {
+            if self.make_room_for_note(&mut writer)? {
+                writer.close().map_err(|failure| self.poison(&mut writer, failure))?;
+            } else {
+                // Everything is durable all the same.
+                tracing::warn!("no room on the disk to note that the log was closed in order");
+            }
+        }
+        writer.stop(Stop::Closed);
+        Ok(())
     }
 
     /// Ends all writing.

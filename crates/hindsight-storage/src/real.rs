@@ -9,9 +9,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use rustix::fs::{Advice, FlockOperation, fadvise, flock, statvfs, syncfs};
+use rustix::fs::{Advice, FallocateFlags, FlockOperation, fadvise, fallocate, flock, statvfs, syncfs};
 
-use crate::io::{Io, IoFile, OpenMode};
+use crate::io::{Io, IoFile, OpenMode, fill_with_zeros};
 
 /// The machine's own files and clock.
 #[derive(Debug, Clone, Copy, Default)]
@@ -108,6 +108,11 @@ impl Io for RealIo {
         let stat = statvfs(path)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
+
+    fn total_bytes(&self, path: &Path) -> io::Result<u64> {
+        let stat = statvfs(path)?;
+        Ok(stat.f_blocks.saturating_mul(stat.f_frsize))
+    }
 }
 
 /// An open file of the machine.
@@ -125,6 +130,16 @@ impl IoFile for RealFile {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.0.set_len(len)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        match fallocate(&self.0, FallocateFlags::empty(), 0, len) {
+            // A file system that can't set space aside gives it to what is written.
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
+                fill_with_zeros(self, &mut self.len()?, len)
+            }
+            result => Ok(result?),
+        }
     }
 
     fn sync_data(&self) -> io::Result<()> {

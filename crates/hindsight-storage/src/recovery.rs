@@ -23,6 +23,7 @@ use crate::{
     io::{Io, uninterrupted},
     log::Tail,
     segment::{FRAMES_START, LogEnd, LogPlace, is_unfinished_segment, parse_segment_name},
+    space::Space,
 };
 use replay::{Replay, Replayed};
 pub(crate) use torn::is_saved_tail;
@@ -91,6 +92,7 @@ pub struct TornTail {
 pub(crate) fn recover<I: Io>(
     io: &I,
     place: &LogPlace,
+    space: &Space<I>,
     floor: Floor,
     sink: Sink<'_>,
 ) -> Result<(Tail<I::File>, Recovered), StorageError> {
@@ -101,6 +103,7 @@ pub(crate) fn recover<I: Io>(
     report.ignored = listing.ignored;
 
     // From here on the disk is written: everything above is validated.
+    space.make_way();
     if let (Some(segment), Some(torn)) = (&segment, &report.torn) {
         tracing::warn!(lsn = %torn.lsn, path = %torn.path.display(), offset = torn.offset, bytes = torn.bytes, saved_to = %torn.saved_to.display(), fault = %torn.fault, "gave up a commit that never became durable");
         torn::save_aside(io, &place.dir, &segment.file, torn)?;

@@ -9,8 +9,8 @@ use std::{
 use hindsight_core::Lsn;
 
 use crate::{
-    error::{At, IoFailure},
-    io::{Io, IoFile, OpenMode, read_full_at, uninterrupted, write_all_at},
+    error::{At, IoFailure, is_shortage},
+    io::{Io, IoFile, OpenMode, fill_with_zeros, read_full_at, uninterrupted, write_all_at},
     options::LogOptions,
 };
 
@@ -29,7 +29,6 @@ const SUFFIX: &str = ".log";
 /// Ends the name of a file that is not finished yet.
 pub const TMP_SUFFIX: &str = ".tmp";
 const LSN_DIGITS: usize = 20;
-static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
 /// Where a log ends: behind which byte of its last segment, and after which frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -182,10 +181,27 @@ pub(crate) struct LogPlace {
     pub(crate) options: LogOptions,
 }
 
-/// A segment that has no name yet.
-pub(crate) struct Unnamed<F> {
-    tmp: PathBuf,
-    segment: Segment<F>,
+/// A segment that was made.
+pub(crate) struct Begun<F> {
+    pub(crate) segment: Segment<F>,
+    /// Why it is shorter than it should be.
+    pub(crate) shortage: Option<IoFailure>,
+}
+
+/// Why no segment was made.
+#[derive(Debug)]
+pub(crate) enum BeginError {
+    /// The log is as it was.
+    Unchanged(IoFailure),
+    /// Nobody knows what is durable, or whether the segment has its name.
+    Unknown(IoFailure),
+}
+
+impl BeginError {
+    fn into_failure(self) -> IoFailure {
+        let (BeginError::Unchanged(failure) | BeginError::Unknown(failure)) = self;
+        failure
+    }
 }
 
 /// An open segment.
@@ -207,42 +223,71 @@ impl LogPlace {
         first_lsn: Lsn,
         prev: LogEnd,
     ) -> Result<Segment<I::File>, IoFailure> {
-        let unnamed = self.prepare(io, first_lsn, prev)?;
-        self.publish(io, unnamed)
+        self.begin(io, first_lsn, prev, FRAMES_START).map(|begun| begun.segment).map_err(BeginError::into_failure)
     }
 
-    /// Writes a segment under a name that recovery removes. When this fails the log is as it was.
-    pub(crate) fn prepare<I: Io>(
+    /// As [`LogPlace::create`]. On a disk that has less room than a segment is given ahead, one of at least `least`
+    /// bytes is made all the same.
+    pub(crate) fn begin<I: Io>(
         &self,
         io: &I,
         first_lsn: Lsn,
         prev: LogEnd,
-    ) -> Result<Unnamed<I::File>, IoFailure> {
+        least: u64,
+    ) -> Result<Begun<I::File>, BeginError> {
         let path = segment_path(&self.dir, first_lsn);
         let mut tmp = path.clone().into_os_string();
         tmp.push(TMP_SUFFIX);
         let tmp = PathBuf::from(tmp);
-        let salt = io.random().at("take random bits for", &tmp)?;
-        let header = SegmentHeader { store_id: self.store_id, salt, first_lsn, prev };
-        let file = io.open(&tmp, OpenMode::CreateEmpty).at("create", &tmp)?;
-        write_all_at(&file, 0, &header.encode()).at("write", &tmp)?;
-        let allocated = FRAMES_START + self.options.preallocate_bytes;
-        fill_with_zeros(&file, SEGMENT_HEADER_BYTES as u64, allocated).at("write", &tmp)?;
-        Ok(Unnamed { tmp, segment: Segment { file, path, header, allocated } })
+        let begun = self.prepare(io, path, &tmp, (first_lsn, prev), least).and_then(|begun| {
+            self.publish(io, &tmp, &begun.segment)?;
+            Ok(begun)
+        });
+        if matches!(begun, Err(BeginError::Unchanged(_))) {
+            // Only to give the space back; recovery would remove it, too.
+            let _ = io.unlink(&tmp);
+        }
+        begun
     }
 
-    /// Gives a segment its name. When this fails nobody knows whether it has it.
-    pub(crate) fn publish<I: Io>(
+    /// Writes a segment under a name that recovery removes.
+    fn prepare<I: Io>(
         &self,
         io: &I,
-        unnamed: Unnamed<I::File>,
-    ) -> Result<Segment<I::File>, IoFailure> {
-        let Unnamed { tmp, segment } = unnamed;
-        uninterrupted(|| segment.file.sync_all()).at("sync", &tmp)?;
-        io.rename(&tmp, &segment.path).at("rename", &tmp)?;
+        path: PathBuf,
+        tmp: &Path,
+        (first_lsn, prev): (Lsn, LogEnd),
+        least: u64,
+    ) -> Result<Begun<I::File>, BeginError> {
+        let failed = BeginError::Unchanged;
+        let salt = io.random().at("take random bits for", tmp).map_err(failed)?;
+        let header = SegmentHeader { store_id: self.store_id, salt, first_lsn, prev };
+        let file = io.open(tmp, OpenMode::CreateEmpty).at("create", tmp).map_err(failed)?;
+        write_all_at(&file, 0, &header.encode()).at("write", tmp).map_err(failed)?;
+        let mut allocated = SEGMENT_HEADER_BYTES as u64;
+        let most = next_sector((FRAMES_START + self.options.preallocate_bytes).max(least));
+        let shortage = match fill_with_zeros(&file, &mut allocated, most).at("write", tmp) {
+            Err(failure) if allocated >= least && is_shortage(&failure.source) => Some(failure),
+            result => result.map(|()| None).map_err(failed)?,
+        };
+        Ok(Begun { segment: Segment { file, path, header, allocated }, shortage })
+    }
+
+    /// Gives a segment its name.
+    fn publish<I: Io>(
+        &self,
+        io: &I,
+        tmp: &Path,
+        segment: &Segment<I::File>,
+    ) -> Result<(), BeginError> {
+        uninterrupted(|| segment.file.sync_all()).at("sync", tmp).map_err(BeginError::Unknown)?;
+        io.rename(tmp, &segment.path).at("rename", tmp).map_err(|failure| {
+            // A folder that has no room for another name is as it was.
+            let is_shortage = is_shortage(&failure.source);
+            if is_shortage { BeginError::Unchanged(failure) } else { BeginError::Unknown(failure) }
+        })?;
         // Without this a power cut could take the name, and with it every batch acknowledged from this file.
-        uninterrupted(|| io.sync_dir(&self.dir)).at("sync", &self.dir)?;
-        Ok(segment)
+        uninterrupted(|| io.sync_dir(&self.dir)).at("sync", &self.dir).map_err(BeginError::Unknown)
     }
 }
 
@@ -251,16 +296,6 @@ pub(crate) fn read_header<F: IoFile>(file: &F) -> std::io::Result<Result<Segment
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let read = read_full_at(file, 0, &mut bytes)?;
     Ok(SegmentHeader::decode(bytes.get(..read).unwrap_or_default()))
-}
-
-/// Writes zeros over a range of a file.
-pub(crate) fn fill_with_zeros<F: IoFile>(file: &F, mut from: u64, to: u64) -> std::io::Result<()> {
-    while from < to {
-        let len = usize::try_from(to - from).unwrap_or(usize::MAX).min(ZEROS.len());
-        write_all_at(file, from, ZEROS.get(..len).unwrap_or_default())?;
-        from += len as u64;
-    }
-    Ok(())
 }
 
 /// The next border at or after `offset` where a commit may begin.

@@ -29,6 +29,7 @@ use crate::{
     options::LogOptions,
     real::RealIo,
     records::{FilesSummary, Loaded, RecordFiles, RecordPosition},
+    space::{Space, Urgency},
 };
 pub(crate) use format::{FILE_NAME as FORMAT_FILE, TMP_NAME as FORMAT_TMP};
 pub use format::{FORMAT_VERSION, Format, FormatError};
@@ -46,11 +47,14 @@ pub struct StorageOptions {
     pub log: LogOptions,
     /// Bytes of batches in the log after which a checkpoint is due; see [`Storage::is_checkpoint_due`]. Default 64 MiB.
     pub checkpoint_bytes: u64,
+    /// Bytes that are kept back on the disk, in a file, for what can't wait on a full one; at most a sixteenth of the
+    /// disk. 0 keeps nothing back. Default 64 MiB.
+    pub reserve_bytes: u64,
 }
 
 impl Default for StorageOptions {
     fn default() -> Self {
-        StorageOptions { log: LogOptions::default(), checkpoint_bytes: 64 << 20 }
+        StorageOptions { log: LogOptions::default(), checkpoint_bytes: 64 << 20, reserve_bytes: 64 << 20 }
     }
 }
 
@@ -63,6 +67,7 @@ pub struct Storage<I: Io = RealIo> {
     records: Arc<RecordFiles<I>>,
     dir: PathBuf,
     format: Format,
+    space: Arc<Space<I>>,
     checkpoint_bytes: u64,
     /// Bytes that had been logged when the last checkpoint began.
     pub(crate) checkpointed_bytes: AtomicU64,
@@ -136,9 +141,40 @@ impl<I: Io> Storage<I> {
     /// Gives a batch its number and puts it into the next commit; see [`Log::append`].
     ///
     /// # Errors
-    /// [`StorageError::Unencodable`], [`StorageError::TooLarge`], [`StorageError::Poisoned`], [`StorageError::Closed`].
+    /// [`StorageError::Unencodable`], and those of [`Log::append`].
     pub fn append(&self, batch: &Batch) -> Result<Lsn, StorageError> {
-        self.append_encoded(&Self::encode(batch)?)
+        self.append_as(batch, Urgency::Ordinary)
+    }
+
+    /// As [`Storage::append`]; `urgency` says whether it may use up the reserve of a full disk.
+    ///
+    /// # Errors
+    /// As [`Storage::append`].
+    pub fn append_as(&self, batch: &Batch, urgency: Urgency) -> Result<Lsn, StorageError> {
+        self.log.append_as(&Self::encode(batch)?, urgency)
+    }
+
+    /// See [`Log::space_step`].
+    ///
+    /// # Errors
+    /// As [`Log::space_step`].
+    pub fn space_step(&self) -> Result<bool, StorageError> {
+        self.log.space_step()
+    }
+
+    /// Why what stores something new is refused, while the disk is full.
+    #[must_use]
+    pub fn refusal(&self) -> Option<StorageError> {
+        self.space.refusal()
+    }
+
+    /// A call that was no part of the log found no room. Gives the reserve away, so that it can be repeated; returns
+    /// whether there was any.
+    pub fn make_way(&self, failure: &IoFailure) -> bool {
+        failure.is_full() && {
+            self.space.note_full(failure);
+            self.space.release()
+        }
     }
 
     /// The bytes of a batch, for [`Storage::append_encoded`]: so that the work of encoding can be done before the

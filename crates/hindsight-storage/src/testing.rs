@@ -58,6 +58,10 @@ pub struct Counts {
     pub data_syncs: u64,
     /// Calls of `sync_data`, `sync_all`, `sync_dir` and `sync_fs`.
     pub syncs: u64,
+    /// Syncs that failed.
+    pub failed_syncs: u64,
+    /// Writes over bytes that the file had, which failed.
+    pub failed_overwrites: u64,
     /// Syncs of a file after one of it had failed.
     pub syncs_after_failure: u64,
 }
@@ -116,6 +120,17 @@ impl MemIo {
     /// Every later `sync_data` takes this long, as on a real disk.
     pub fn set_sync_time(&self, time: Duration) {
         self.0.lock().sync_time = time;
+    }
+
+    /// Others fill the disk up, or make room: so many bytes are free from now on.
+    pub fn set_free(&self, free: u64) {
+        self.0.lock().set_free(free);
+    }
+
+    /// Bytes that are free.
+    #[must_use]
+    pub fn free(&self) -> u64 {
+        self.0.lock().free()
     }
 
     /// Sets the clock, in milliseconds since the Unix epoch.
@@ -178,7 +193,9 @@ impl Io for MemIo {
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let mut disk = self.0.lock();
         disk.counts.syncs += 1;
-        disk.call(true)?;
+        disk.call(true).inspect_err(|error| {
+            disk.counts.failed_syncs += u64::from(error.kind() != io::ErrorKind::Interrupted);
+        })?;
         disk.sync_dir(path)
     }
 
@@ -221,7 +238,11 @@ impl Io for MemIo {
     }
 
     fn free_bytes(&self, _path: &Path) -> io::Result<u64> {
-        Ok(1 << 40)
+        Ok(self.0.lock().free())
+    }
+
+    fn total_bytes(&self, _path: &Path) -> io::Result<u64> {
+        Ok(disk::CAPACITY)
     }
 }
 
@@ -241,6 +262,12 @@ impl IoFile for MemFile {
         disk.call(false)?;
         disk.set_len(self.inode, len);
         Ok(())
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.call(false)?;
+        disk.allocate(self.inode, len)
     }
 
     fn sync_data(&self) -> io::Result<()> {

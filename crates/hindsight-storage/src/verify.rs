@@ -25,6 +25,7 @@ use crate::{
     io::Io,
     manifest::{ManifestState, is_unfinished_manifest, parse_manifest_name},
     records::NS_DIR,
+    space::RESERVE_FILE,
     store::{DirLock, FORMAT_FILE, FORMAT_TMP, Format, LOCK_FILE, LOG_DIR},
 };
 
@@ -209,6 +210,8 @@ impl<I: Io> Checker<'_, I> {
         }
         if name == LOCK_FILE {
             self.tell(&path, FileState::Ok, "who had it open last");
+        } else if name == RESERVE_FILE {
+            self.tell(&path, FileState::Ok, "keeps space free for a full disk");
         } else if name == DIRECTORY_DIR {
             self.tell(
                 &path,

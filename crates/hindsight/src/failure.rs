@@ -159,6 +159,10 @@ impl Failure {
             Failure::Call(Error::NotFound { reason, .. }) if reason == "NAMESPACE_NOT_FOUND" => {
                 Some("`hindsight namespaces` names those that there are")
             }
+            Failure::Call(Error::Exhausted { reason, .. }) if reason == "DISK_FULL" => Some(
+                "free space on the server's disk (`df -h` of its data directory), or `hindsight forget` what is not needed; \
+                 the server takes writes again by itself",
+            ),
             Failure::Unsound { .. } => {
                 Some("nothing was changed; restore a backup with `hindsight backup restore`")
             }
@@ -183,7 +187,7 @@ fn of_storage(kind: StorageErrorKind) -> u8 {
     match kind {
         StorageErrorKind::Corrupt | StorageErrorKind::Replay => 65,
         StorageErrorKind::NotWritable => 73,
-        StorageErrorKind::Io | StorageErrorKind::Poisoned => 74,
+        StorageErrorKind::Io | StorageErrorKind::Full | StorageErrorKind::Poisoned => 74,
         StorageErrorKind::Refused => 78,
         StorageErrorKind::Closed | StorageErrorKind::Unstorable => 1,
     }

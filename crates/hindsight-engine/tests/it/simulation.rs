@@ -8,6 +8,8 @@
 //! is opened (`crash`) and must be a beginning of what was sent, all of what was acknowledged in it. Or a call fails:
 //! then nothing may be acknowledged that isn't durable, nor shown.
 //!
+//! **Others** (`crowd`) fill the disk up and make room again: what is new is refused then, and only that.
+//!
 //! **Planted bugs** (`sabotage`) sit between engine and disk; each must be found.
 //!
 //! Every failure names the seed and the crash point, and how to repeat it: `HINDSIGHT_SIM_SEED` and
@@ -15,6 +17,7 @@
 //! `cargo xtask soak` sets it to what a release needs.
 
 mod crash;
+mod crowd;
 mod disk;
 mod expect;
 mod model;
@@ -209,5 +212,23 @@ fn a4_every_call_fails_in_turn() {
     assert!(
         !is_whole() || (runs > 400 && all.poisoned > 50 && all.refused_reads > 20 && all.checkpoints > 100),
         "{runs} runs, {all:?}"
+    );
+    assert!(!is_whole() || (all.without_room > 20 && all.recovered > 20), "{all:?}");
+}
+
+/// A7 and D6: without room what is new is refused, forgets are taken, nothing that was acknowledged is lost, and writes
+/// go on by themselves; with power cuts at any time.
+#[test]
+fn a7_the_disk_fills_up_and_has_room_again() {
+    let mut all = Checked::default();
+    for seed in seeds(6_000, 20) {
+        let plan = Plan::Shots(setting("HINDSIGHT_SIM_POINT").map_or(Points::Some(10), Points::One));
+        all.add(run(Config::crowded(seed, STEPS, plan)).checked);
+    }
+    println!("{all:?}");
+    assert!(
+        !is_whole()
+            || (all.without_room > 100 && all.urgent > 30 && all.recovered > 30 && all.points > 100 && all.poisoned == 0),
+        "{all:?}"
     );
 }

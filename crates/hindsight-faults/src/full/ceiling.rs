@@ -25,15 +25,19 @@ pub(super) fn run(
     load.expect_errors();
     load.wait(u64::MAX)?;
     let mut findings = trial.end_load(setting, load)?;
-    let reason = findings.errors.first().map_or_else(|| "nothing".to_owned(), ToString::to_string);
-    let how = if served.has_ended()? {
-        let status = served.wait(std::time::Duration::ZERO)?;
-        format!("the server ended with {status} (signal {:?})", status.signal())
-    } else {
-        served.kill()?;
-        format!("the server refuses writes: {reason}")
+    let refused = match findings.errors.first() {
+        _ if served.has_ended()? => {
+            let status = served.wait(std::time::Duration::ZERO)?;
+            Err(format!("the server ended with {status} (signal {:?})", status.signal()))
+        }
+        Some(error) if error.reason() == "DISK_FULL" => Ok(()),
+        Some(error) => Err(format!("{error} ({})", error.reason())),
+        None => Err("no write was refused".to_owned()),
     };
-    verdict.note(&format!("at the limit of a file's size {how}"));
+    verdict.check("at the limit of a file's size writes are refused as on a full disk", refused);
+    if !served.has_ended()? {
+        served.kill()?;
+    }
     findings.findings.extend(trial.settle(setting)?);
     verdict.check("nothing is lost at the limit of a file's size", outcome(&findings.findings));
     Ok(())

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use hindsight_client::{Draft, Error, MemoryId, NamespaceHandle};
 
-use super::Expect;
 use crate::Setting;
 use crate::server::Served;
 
@@ -13,11 +12,15 @@ const TEXT: &str = "磁盘写满之前写下的一条记忆 written before the d
 /// How soon writes are taken again once there is room.
 const RECOVERY_MAX: Duration = Duration::from_secs(5);
 
-/// Two memories of that namespace.
+/// Memories that are forgotten while the disk is full.
+const SPARE: usize = 20;
+
+/// Memories of that namespace.
 #[derive(Debug)]
 pub(super) struct Quiet {
     kept: MemoryId,
-    spare: MemoryId,
+    /// Those that are to be forgotten.
+    spare: Vec<MemoryId>,
     /// Log positions since they were last asked for.
     positions: u64,
 }
@@ -27,8 +30,11 @@ impl Quiet {
         setting.runtime.block_on(async {
             let namespace = served.client()?.namespace(NAMESPACE)?;
             let kept = namespace.write(draft(TEXT)).await?.memory.id;
-            let spare = namespace.write(draft("to be forgotten")).await?.memory.id;
-            Ok(Quiet { kept, spare, positions: 2 })
+            let mut spare = Vec::with_capacity(SPARE);
+            for _ in 0..SPARE {
+                spare.push(namespace.write(draft("to be forgotten")).await?.memory.id);
+            }
+            Ok(Quiet { kept, positions: 1 + spare.len() as u64, spare })
         })
     }
 
@@ -37,13 +43,8 @@ impl Quiet {
         std::mem::take(&mut self.positions)
     }
 
-    /// Reads go on. Whether a forget does is what the server is expected to do.
-    pub(super) fn while_full(
-        &mut self,
-        setting: &Setting,
-        served: &Served,
-        expect: Expect,
-    ) -> Result<(), String> {
+    /// Reads and forgets go on.
+    pub(super) fn while_full(&mut self, setting: &Setting, served: &Served) -> Result<(), String> {
         setting.runtime.block_on(async {
             let namespace = handle(served)?;
             let got = namespace.get(self.kept).await.map_err(|error| format!("get: {error}"))?;
@@ -54,30 +55,36 @@ impl Quiet {
             if !recalled.hits.iter().any(|hit| hit.memory.id == self.kept) {
                 return Err("recall does not find what is there".to_owned());
             }
-            let forgotten = namespace.forget_ids(&[self.spare]).await;
-            self.positions += u64::from(forgotten.is_ok());
-            as_expected("a forget", forgotten.map(|_| ()), expect)
+            for id in self.spare.drain(..) {
+                namespace.forget_ids(&[id]).await.map_err(|error| told("a forget", &error))?;
+                self.positions += 1;
+            }
+            let refused = namespace.write(draft("written without room")).await;
+            self.positions += u64::from(refused.is_ok());
+            match refused {
+                Err(error) if error.reason() == "DISK_FULL" && error.retry_after().is_some() => Ok(()),
+                Err(error) => Err(told("a write without room", &error)),
+                Ok(_) => Err("a write without room was taken".to_owned()),
+            }
         })
     }
 
-    /// With room again writes are taken, or still refused until a restart.
-    pub(super) fn with_room(
-        &mut self,
-        setting: &Setting,
-        served: &Served,
-        expect: Expect,
-    ) -> Result<(), String> {
+    /// With room again writes are taken, soon and by the same process.
+    pub(super) fn with_room(&mut self, setting: &Setting, served: &Served) -> Result<(), String> {
         setting.runtime.block_on(async {
             let namespace = handle(served)?;
             let began = Instant::now();
             loop {
-                let written = namespace.write(draft("written with room again")).await;
-                self.positions += u64::from(written.is_ok());
-                let is_over = written.is_ok() || expect == Expect::Poisons || began.elapsed() > RECOVERY_MAX;
-                if is_over {
-                    return as_expected("a write with room again", written.map(|_| ()), expect);
+                match namespace.write(draft("written with room again")).await {
+                    Ok(_) => {
+                        self.positions += 1;
+                        return Ok(());
+                    }
+                    Err(error) if began.elapsed() > RECOVERY_MAX => {
+                        return Err(told("a write with room again", &error));
+                    }
+                    Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
                 }
-                tokio::time::sleep(Duration::from_millis(50)).await;
             }
         })
     }
@@ -92,13 +99,6 @@ fn draft(text: &str) -> Draft {
     Draft { content: text.to_owned(), ..Draft::default() }
 }
 
-fn as_expected(what: &str, answer: Result<(), Error>, expect: Expect) -> Result<(), String> {
-    match (expect, answer) {
-        (Expect::Recovers, Ok(())) => Ok(()),
-        (Expect::Poisons, Err(error)) if error.reason() == "STORAGE_POISONED" => Ok(()),
-        (Expect::Poisons, Ok(())) => {
-            Err(format!("{what} was taken by a server that is expected to take none"))
-        }
-        (_, Err(error)) => Err(format!("{what}: {} ({})", error, error.reason())),
-    }
+fn told(what: &str, error: &Error) -> String {
+    format!("{what}: {error} ({})", error.reason())
 }

@@ -84,6 +84,10 @@ pub struct GetServerInfoResponse {
     pub dimension: u32,
     #[prost(uint64, tag = "7")]
     pub namespaces: u64,
+    /// Why writes are refused at present, as `ErrorInfo.reason` says it: DISK_FULL (forgets and reads go on, and writes do by
+    /// themselves once there is room) or STORAGE_POISONED. Empty while they are taken.
+    #[prost(string, tag = "8")]
+    pub writes_refused: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct BackupRequest {}

@@ -54,6 +54,7 @@ impl Worker {
             embedding_model: embedder.model().to_owned(),
             dimension: embedder.dimension(),
             namespaces: u64::try_from(engine.namespace_count()).unwrap_or(u64::MAX),
+            writes_refused: engine.health().err().or_else(|| engine.degraded()).map(|error| error.reason()),
         }
     }
 }
@@ -75,6 +76,8 @@ pub(crate) struct ServerInfo {
     pub(crate) dimension: usize,
     /// How many namespaces there are.
     pub(crate) namespaces: u64,
+    /// Why writes are refused at present, in the word that they are refused with.
+    pub(crate) writes_refused: Option<&'static str>,
 }
 
 impl App {
@@ -99,12 +102,17 @@ impl App {
         }
     }
 
-    /// Whether the database can take writes.
+    /// Whether the database can acknowledge anything.
     ///
     /// # Errors
     /// Why it can't.
     pub(crate) fn health(&self) -> Result<(), AppError> {
         Ok(self.worker.engine.health()?)
+    }
+
+    /// Why what stores something new is refused at present, if it is; everything else goes on.
+    pub(crate) fn degraded(&self) -> Option<AppError> {
+        self.worker.engine.degraded().map(AppError::from)
     }
 
     /// Who answers.

@@ -5,8 +5,12 @@ use std::{collections::BTreeMap, time::Duration};
 use hindsight_core::{Invalid, Violation};
 use hindsight_engine::{EngineError, ErrorKind};
 use hindsight_proto::CURRENT_VERSION_KEY;
+use hindsight_storage::StorageError;
 
 use super::AppError;
+
+/// When it makes sense to ask a full disk again: it is looked at twice a second, and nobody frees space sooner.
+const DISK_FULL_RETRY: Duration = Duration::from_secs(5);
 
 /// What kind of no it is; each front has one number for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +168,10 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         }
         EngineError::LimitReached { most, .. } => {
             note("limit", most);
+        }
+        EngineError::Storage(StorageError::DiskFull { needed_bytes, .. }) => {
+            note("needed_bytes", needed_bytes);
+            refusal.retry_after = Some(DISK_FULL_RETRY);
         }
         EngineError::ModelMismatch { expected, given, .. } => {
             note("expected_model", expected);

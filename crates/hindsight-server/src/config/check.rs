@@ -38,7 +38,7 @@ fn is_loopback(address: SocketAddr) -> bool {
 fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
     let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let (limits, timeouts) = (&config.limits, &config.timeouts);
-    vec![
+    let mut ranges = vec![
         ("limits.message_bytes", wide(limits.message_bytes), 1 << 10, 64 << 20),
         ("limits.reply_bytes", wide(limits.reply_bytes), 1 << 20, 256 << 20),
         ("limits.connections", wide(limits.connections), 1, 65_536),
@@ -59,5 +59,7 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("timeouts.connection_grace_ms", timeouts.connection_grace_ms, 1, DAY_MS),
         ("timeouts.drain_ms", timeouts.drain_ms, 0, DAY_MS),
         ("embedding.min_chars", wide(config.embedding.min_chars), 0, 32_000),
-    ]
+    ];
+    ranges.extend(config.storage.ranges());
+    ranges
 }

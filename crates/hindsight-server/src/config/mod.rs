@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod layers;
+mod storage;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use error::{ConfigError, Origin};
+pub use storage::Storage;
 
 /// The whole configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,8 @@ pub struct Config {
     pub limits: Limits,
     /// `[timeouts]`
     pub timeouts: Timeouts,
+    /// `[storage]`
+    pub storage: Storage,
     /// `[embedding]`
     pub embedding: Embedding,
     /// `[log]`
@@ -195,6 +199,7 @@ impl Default for Config {
             http: SocketAddr::from((Ipv4Addr::LOCALHOST, 7421)),
             limits: Limits::default(),
             timeouts: Timeouts::default(),
+            storage: Storage::default(),
             embedding: Embedding::default(),
             log: Log::default(),
         }

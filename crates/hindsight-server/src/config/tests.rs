@@ -85,3 +85,18 @@ fn only_loopback_is_bound() {
         assert!(load(&format!("http = '{address}'"), &[], &Overrides::default()).is_ok(), "{address}");
     }
 }
+
+#[test]
+fn sizes_of_the_storage_are_set_and_held_to_their_ranges() {
+    let file = "[storage]\nsegment_bytes = 8388608\nreserve_bytes = 0";
+    let environment = [("HINDSIGHT__STORAGE__CHECKPOINT_BYTES", "2097152")];
+    let storage = load(file, &environment, &Overrides::default()).unwrap().storage;
+    let options = storage.options();
+    assert_eq!((options.log.segment_bytes, options.checkpoint_bytes, options.reserve_bytes), (8 << 20, 2 << 20, 0));
+    assert_eq!(options.log.pending_frames_max, 10_000);
+    assert_eq!(
+        message("[storage]\nsegment_bytes = 5", &[]),
+        "h.toml:2: storage.segment_bytes is 5: expected 1048576 to 1073741824"
+    );
+    assert!(message("[storage]\nsegmnt_bytes = 5", &[]).contains("did you mean \"storage.segment_bytes\"?"));
+}

@@ -38,6 +38,7 @@ impl AdminService for Admin {
             embedding_model: info.embedding_model,
             dimension: u32::try_from(info.dimension).unwrap_or(u32::MAX),
             namespaces: info.namespaces,
+            writes_refused: info.writes_refused.unwrap_or_default().to_owned(),
         }))
     }
 }

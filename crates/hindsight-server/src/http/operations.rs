@@ -7,7 +7,7 @@ use hindsight_core::{Namespace, Timestamp};
 use serde::Serialize;
 
 use super::{Http, Reply, answer};
-use crate::app::{Code, Refusal, page};
+use crate::app::{AppError, Code, Refusal, page};
 use crate::net::Phase;
 
 #[derive(Serialize)]
@@ -52,12 +52,22 @@ struct InfoReply {
     embedding_model: String,
     dimension: usize,
     namespaces: u64,
+    /// Absent while writes are taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes_refused: Option<&'static str>,
 }
 
 #[derive(Serialize)]
 struct HealthReply {
+    /// `ok`, or `degraded` while what stores something new is refused and everything else goes on.
     status: &'static str,
     version: &'static str,
+    /// Why it is degraded, in the word that writes are refused with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// The same in a sentence, and what would help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
 }
 
 /// Names every namespace, page by page.
@@ -108,6 +118,7 @@ pub(super) async fn info(State(http): State<Http>) -> Reply {
         embedding_model: info.embedding_model,
         dimension: info.dimension,
         namespaces: info.namespaces,
+        writes_refused: info.writes_refused,
     })
 }
 
@@ -126,7 +137,7 @@ pub(super) async fn ready(State(http): State<Http>) -> Reply {
         ));
     }
     match http.app.health() {
-        Ok(()) => answer(&health_reply()),
+        Ok(()) => answer(&http.app.degraded().map_or_else(health_reply, degraded_reply)),
         Err(error) => {
             let refusal = Refusal::from(error);
             Err(Refusal { code: Code::Unavailable, ..refusal })
@@ -134,6 +145,11 @@ pub(super) async fn ready(State(http): State<Http>) -> Reply {
     }
 }
 
-const fn health_reply() -> HealthReply {
-    HealthReply { status: "ok", version: env!("CARGO_PKG_VERSION") }
+fn health_reply() -> HealthReply {
+    HealthReply { status: "ok", version: env!("CARGO_PKG_VERSION"), reason: None, detail: None }
+}
+
+fn degraded_reply(error: AppError) -> HealthReply {
+    let Refusal { reason, message, .. } = error.into();
+    HealthReply { status: "degraded", reason: Some(reason), detail: Some(message), ..health_reply() }
 }

@@ -153,7 +153,9 @@ fn create<I: Io>(
 }
 
 fn check_opens<I: Io>(io: &Arc<I>, dir: &Path) -> Result<(), BackupError> {
-    let opening = Storage::open(Arc::clone(io), dir, StorageOptions::default())?;
+    // Whoever serves it says what is kept back.
+    let options = StorageOptions { reserve_bytes: 0, ..StorageOptions::default() };
+    let opening = Storage::open(Arc::clone(io), dir, options)?;
     let (storage, _) = opening.replay(&mut |_, _| Ok(()))?;
     storage.close()?;
     Ok(())

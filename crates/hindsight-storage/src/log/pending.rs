@@ -1,4 +1,7 @@
 //! The group of batches that the next commit will write. Bounded: past its limits appenders wait.
+//!
+//! A batch is taken only if its place in the segment is there on the disk already, so that the commit writes over bytes
+//! that the file has: what is in memory and acknowledged later must not find the disk full.
 
 use std::{mem, time::Instant};
 
@@ -6,7 +9,11 @@ use hindsight_core::Lsn;
 use parking_lot::{Condvar, Mutex};
 
 use super::Stop;
-use crate::{frame::HEADER_BYTES, options::LogOptions};
+use crate::{
+    frame::{HEADER_BYTES, frame_bytes},
+    options::LogOptions,
+    segment::{SECTOR_BYTES, next_sector},
+};
 
 /// A buffer larger than this is given back to the system after its commit.
 const KEPT_BYTES_MAX: usize = 4 << 20;
@@ -27,13 +34,6 @@ pub(super) struct Slot {
     /// Bytes of its payload.
     pub(super) payload_bytes: u32,
     pub(super) payload_crc: u32,
-}
-
-impl Slot {
-    /// Where its frame ends in the group's bytes.
-    pub(super) fn end(&self) -> usize {
-        self.start + HEADER_BYTES + self.payload_bytes as usize
-    }
 }
 
 impl Group {
@@ -88,13 +88,55 @@ struct State {
     /// An empty group whose buffers are used again.
     spare: Group,
     next_lsn: Lsn,
+    /// Behind everything that is written or pending, in bytes from the start of the segment; never less.
+    cursor: u64,
+    /// How far the segment reaches. No frame is taken that would end behind it.
+    limit: u64,
+    /// Whether another segment is being made, into which what is pending will go.
+    is_frozen: bool,
     stop: Option<Stop>,
 }
 
+impl State {
+    /// Where a frame of a batch would end.
+    fn end_of(&self, payload_bytes: usize) -> u64 {
+        let start = if self.group.frames.is_empty() { next_sector(self.cursor) } else { self.cursor };
+        start + frame_bytes(payload_bytes)
+    }
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Push {
+    /// It has a number and a place.
+    Done(Lsn),
+    /// As much as may wait is pending already.
+    GroupFull,
+    /// The segment is not long enough for it.
+    NoRoom,
+}
+
+/// Where a frame would end, and what there is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) end: u64,
+    pub(super) limit: u64,
+    /// Whether anything is pending.
+    pub(super) has_pending: bool,
+}
+
 impl Pending {
-    pub(super) fn new(last_lsn: Lsn, options: &LogOptions) -> Pending {
-        let next_lsn = Lsn(last_lsn.0 + 1);
-        let state = State { group: Group::default(), spare: Group::default(), next_lsn, stop: None };
+    /// Nothing is pending behind `last_lsn`, whose frame ends at `cursor` in a segment that reaches to `limit`.
+    pub(super) fn new(last_lsn: Lsn, (cursor, limit): (u64, u64), options: &LogOptions) -> Pending {
+        let state = State {
+            group: Group::default(),
+            spare: Group::default(),
+            next_lsn: Lsn(last_lsn.0 + 1),
+            cursor,
+            limit,
+            is_frozen: false,
+            stop: None,
+        };
         Pending {
             state: Mutex::new(state),
             work: Condvar::new(),
@@ -104,15 +146,20 @@ impl Pending {
         }
     }
 
-    /// Numbers a batch and puts it into the group; `None` when the group is full.
-    pub(super) fn try_push(&self, payload: &[u8], payload_crc: u32) -> Result<Option<Lsn>, Stop> {
+    /// Numbers a batch and puts it into the group, if there is room for it.
+    pub(super) fn try_push(&self, payload: &[u8], payload_crc: u32) -> Result<Push, Stop> {
         let mut state = self.state.lock();
         if let Some(stop) = &state.stop {
             return Err(stop.clone());
         }
         if self.is_full(&state.group, payload.len()) {
-            return Ok(None);
+            return Ok(Push::GroupFull);
         }
+        let end = state.end_of(payload.len());
+        if state.is_frozen || end > state.limit {
+            return Ok(Push::NoRoom);
+        }
+        state.cursor = end;
         let lsn = state.next_lsn;
         state.next_lsn = Lsn(lsn.0 + 1);
         if state.group.frames.is_empty() {
@@ -121,7 +168,62 @@ impl Pending {
         state.group.push(payload, payload_crc);
         drop(state);
         self.work.notify_one();
-        Ok(Some(lsn))
+        Ok(Push::Done(lsn))
+    }
+
+    /// Whether batches are taken at all.
+    pub(super) fn check_open(&self) -> Result<(), Stop> {
+        self.state.lock().stop.clone().map_or(Ok(()), Err)
+    }
+
+    /// Where a batch would go.
+    pub(super) fn place_of(&self, payload_bytes: usize) -> Place {
+        let state = self.state.lock();
+        let (end, limit) = (state.end_of(payload_bytes), state.limit);
+        Place { end, limit, has_pending: !state.group.frames.is_empty() }
+    }
+
+    /// Makes room for a frame without a payload before what is pending. False when there is none.
+    pub(super) fn place_note(&self) -> bool {
+        let mut state = self.state.lock();
+        let cursor =
+            if state.group.frames.is_empty() { state.end_of(0) } else { state.cursor + SECTOR_BYTES };
+        let has_room = cursor <= state.limit;
+        if has_room {
+            state.cursor = cursor;
+        }
+        has_room
+    }
+
+    /// The segment reaches further now.
+    pub(super) fn set_limit(&self, limit: u64) {
+        self.state.lock().limit = limit;
+    }
+
+    /// How much room is left, in bytes, and where it begins.
+    pub(super) fn room(&self) -> (u64, u64) {
+        let state = self.state.lock();
+        (state.limit.saturating_sub(state.cursor), state.cursor)
+    }
+
+    /// Takes no batch until the next segment is there, or will not be. Returns the bytes that are pending.
+    pub(super) fn freeze(&self) -> u64 {
+        let mut state = self.state.lock();
+        state.is_frozen = true;
+        state.group.bytes.len() as u64
+    }
+
+    /// The segment before goes on.
+    pub(super) fn unfreeze(&self) {
+        self.state.lock().is_frozen = false;
+    }
+
+    /// What is pending, and what comes, goes into another segment, from `start` on.
+    pub(super) fn move_to(&self, start: u64, limit: u64) {
+        let mut state = self.state.lock();
+        state.cursor = start + state.group.bytes.len() as u64;
+        state.limit = limit;
+        state.is_frozen = false;
     }
 
     pub(super) fn next_lsn(&self) -> Lsn {

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use hindsight_core::Lsn;
 
-use super::{Log, writer::RetireError};
+use super::Log;
 use crate::{
     error::{At, StorageError, is_shortage},
     io::{Io, uninterrupted},
-    segment::parse_segment_name,
+    segment::{BeginError, FRAMES_START, parse_segment_name},
 };
 
 /// A segment shorter than this is not ended for the sake of a checkpoint, in bytes of frames; nor one shorter than
@@ -56,13 +56,22 @@ impl<I: Io> Log<I> {
         let bytes_min = RETIRED_BYTES_MIN.min(self.shared.options.segment_bytes / 4);
         let mut writer = self.shared.writer.lock();
         writer.check_open()?;
-        match writer.retire(lsn, bytes_min) {
-            Ok(has_begun) => Ok(has_begun),
-            Err(RetireError::Unchanged(failure)) if is_shortage(&failure.source) => {
+        if !writer.can_retire(lsn, bytes_min) {
+            return Ok(false);
+        }
+        let pending = &self.shared.pending;
+        let least = FRAMES_START + pending.freeze();
+        match writer.rotate(least) {
+            Ok(_) => {
+                pending.move_to(FRAMES_START, writer.allocated());
+                Ok(true)
+            }
+            Err(BeginError::Unchanged(failure)) if is_shortage(&failure.source) => {
+                pending.unfreeze();
                 tracing::warn!(error = %failure, source = %failure.source, "no room for a new log segment: the old one goes on");
                 Ok(false)
             }
-            Err(RetireError::Unchanged(failure) | RetireError::Unknown(failure)) => {
+            Err(BeginError::Unchanged(failure) | BeginError::Unknown(failure)) => {
                 Err(self.shared.poison(&mut writer, failure).into())
             }
         }

@@ -1,15 +1,16 @@
 //! Puts groups into segments. The only place that writes or syncs the log.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use hindsight_core::Lsn;
 
 use super::{Stop, pending::Group};
 use crate::{
-    error::{At, IoFailure},
+    error::{At, IoFailure, is_shortage},
     frame::{FrameHeader, FrameKind, HEADER_BYTES, payload_crc},
-    io::{Io, IoFile, uninterrupted, write_all_at},
-    segment::{FRAMES_START, LogEnd, LogPlace, Segment, fill_with_zeros, next_sector},
+    io::{Io, IoFile, fill_with_zeros, uninterrupted, write_all_at},
+    segment::{BeginError, FRAMES_START, LogEnd, LogPlace, Segment, next_sector},
+    space::Space,
 };
 
 /// Where the log goes on after recovery.
@@ -24,14 +25,6 @@ pub(crate) struct Tail<F> {
     pub(crate) witnessed: Lsn,
     /// Whether the last frame says that the log was closed in order.
     pub(crate) is_closed: bool,
-}
-
-/// Why no new segment was begun.
-pub(super) enum RetireError {
-    /// The log is as it was.
-    Unchanged(IoFailure),
-    /// Nobody knows what is durable.
-    Unknown(IoFailure),
 }
 
 /// The end of the log, ready to be written.
@@ -79,45 +72,30 @@ impl<I: Io> Writer<I> {
         self.stop = Some(stop);
     }
 
-    /// Makes a group durable: one write and one sync, or one of each per segment it reaches into. Calls `synced`
-    /// with the newest durable LSN after each sync.
-    pub(super) fn commit(&mut self, group: &mut Group, synced: impl Fn(Lsn)) -> Result<(), IoFailure> {
-        let mut next = 0;
-        while next < group.frames.len() {
-            let first_lsn = Lsn(group.first_lsn.0 + next as u64);
-            let frames = next..next + self.frames_that_fit(group, next);
-            if frames.is_empty() {
-                self.rotate(first_lsn)?;
-                continue;
+    /// Makes a group durable: one write and one sync. Its place is there on the disk already. Returns the newest durable
+    /// batch.
+    pub(super) fn commit(&mut self, group: &mut Group, space: &Space<I>) -> Result<Lsn, IoFailure> {
+        let last_lsn = Lsn(group.first_lsn.0 + group.frames.len() as u64 - 1);
+        self.seal(group);
+        match self.write(&group.bytes) {
+            // A file system that writes elsewhere needs room even for this. The same bytes at the same place again change
+            // nothing about what may be there.
+            Err(failure) if is_shortage(&failure.source) => {
+                space.note_full(&failure);
+                space.release();
+                self.write(&group.bytes)?;
             }
-            next = frames.end;
-            let last_lsn = Lsn(group.first_lsn.0 + next as u64 - 1);
-            let bytes = self.seal(group, frames);
-            self.write(group.bytes.get(bytes).unwrap_or_default())?;
-            // IMPORTANT: nothing of the group is acknowledged before this returned Ok.
-            self.sync()?;
-            self.tail.last_lsn = last_lsn;
-            synced(last_lsn);
+            result => result?,
         }
-        Ok(())
+        // IMPORTANT: nothing of the group is acknowledged before this returned Ok.
+        self.sync()?;
+        self.tail.last_lsn = last_lsn;
+        Ok(last_lsn)
     }
 
-    /// How many frames of a group, from `from` on, the segment has room for. A segment without a batch takes one of
-    /// any length: a new segment in its place would have its name.
-    fn frames_that_fit(&self, group: &Group, from: usize) -> usize {
-        let room = self.place.options.segment_bytes.saturating_sub(next_sector(self.tail.end.offset));
-        let frames = group.frames.get(from..).unwrap_or_default();
-        let start = frames.first().map_or(0, |slot| slot.start);
-        let count = frames.partition_point(|slot| (slot.end() - start) as u64 <= room);
-        let has_batch = self.tail.segment.header.first_lsn <= self.tail.last_lsn;
-        if has_batch { count } else { count.max(1) }
-    }
-
-    /// Writes the headers of some frames of a group into it. Returns where the frames lie in its bytes.
-    fn seal(&mut self, group: &mut Group, frames: Range<usize>) -> Range<usize> {
-        let mut bytes = 0..0;
-        for at in frames.clone() {
-            let Some(slot) = group.frames.get(at) else { break };
+    /// Writes the headers of a group's frames into it.
+    fn seal(&mut self, group: &mut Group) {
+        for (at, slot) in group.frames.iter().enumerate() {
             let header = FrameHeader {
                 kind: FrameKind::Batch,
                 lsn: Lsn(group.first_lsn.0 + at as u64),
@@ -131,10 +109,8 @@ impl<I: Io> Writer<I> {
                 place.copy_from_slice(&head);
             }
             self.tail.end.crc = crc;
-            bytes = if at == frames.start { slot.start..slot.end() } else { bytes.start..slot.end() };
         }
         self.tail.witnessed = self.tail.last_lsn;
-        bytes
     }
 
     /// Writes at the next sector border, so that tearing this write can't harm what is durable already.
@@ -144,15 +120,28 @@ impl<I: Io> Writer<I> {
         self.is_dirty = true;
         self.tail.is_closed = false;
         write_all_at(&segment.file, start, bytes).at("write", &segment.path)?;
-        let end = start + bytes.len() as u64;
-        self.tail.end.offset = end;
-        if end > segment.allocated {
-            let to =
-                (end + self.place.options.preallocate_bytes).min(self.place.options.segment_bytes).max(end);
-            fill_with_zeros(&segment.file, end, to).at("write", &segment.path)?;
-            segment.allocated = to;
-        }
+        self.tail.end.offset = start + bytes.len() as u64;
+        segment.allocated = segment.allocated.max(self.tail.end.offset);
         Ok(())
+    }
+
+    /// How far the segment reaches.
+    pub(super) fn allocated(&self) -> u64 {
+        self.tail.segment.allocated
+    }
+
+    /// Whether the segment has a batch. One without takes a batch of any length: a new segment in its place would have
+    /// its name.
+    pub(super) fn has_batch(&self) -> bool {
+        self.tail.segment.header.first_lsn <= self.tail.last_lsn
+    }
+
+    /// Fills the segment with zeros up to `to`. How far it came counts also when it fails.
+    pub(super) fn grow(&mut self, to: u64) -> Result<(), IoFailure> {
+        let segment = &mut self.tail.segment;
+        // IMPORTANT: the sector in which the file ends may hold a durable frame. Writing into it again could tear that.
+        segment.allocated = next_sector(segment.allocated);
+        fill_with_zeros(&segment.file, &mut segment.allocated, to).at("write", &segment.path)
     }
 
     fn sync(&mut self) -> Result<(), IoFailure> {
@@ -162,59 +151,45 @@ impl<I: Io> Writer<I> {
         Ok(())
     }
 
-    /// Begins a new segment. IMPORTANT: the old one is durable to its end before the new one gets its name;
-    /// recovery takes a bad frame that is followed by a segment for damage.
-    fn rotate(&mut self, first_lsn: Lsn) -> Result<(), IoFailure> {
+    /// Begins a new segment of at least `least` bytes. Returns why it is shorter than it should be, if it is.
+    /// IMPORTANT: the old one is durable to its end before the new one gets its name; recovery takes a bad frame that is
+    /// followed by a segment for damage.
+    pub(super) fn rotate(&mut self, least: u64) -> Result<Option<IoFailure>, BeginError> {
         if self.is_dirty {
-            self.sync()?;
-        }
-        self.tail.segment = self.place.create(self.io.as_ref(), first_lsn, self.tail.end)?;
-        self.tail.end.offset = FRAMES_START;
-        Ok(())
-    }
-
-    /// Begins a new segment if the last one lies wholly at or below `lsn` and has at least `bytes_min` bytes of frames.
-    /// Returns whether it did.
-    pub(super) fn retire(&mut self, lsn: Lsn, bytes_min: u64) -> Result<bool, RetireError> {
-        let first_lsn = self.tail.segment.header.first_lsn;
-        let has_batch = first_lsn <= self.tail.last_lsn;
-        let bytes = self.tail.end.offset.saturating_sub(FRAMES_START);
-        if !has_batch || self.tail.last_lsn > lsn || bytes < bytes_min {
-            return Ok(false);
-        }
-        if self.is_dirty {
-            self.sync().map_err(RetireError::Unknown)?;
+            self.sync().map_err(BeginError::Unknown)?;
         }
         let next_lsn = Lsn(self.tail.last_lsn.0 + 1);
-        let unnamed =
-            self.place.prepare(self.io.as_ref(), next_lsn, self.tail.end).map_err(RetireError::Unchanged)?;
-        self.tail.segment = self.place.publish(self.io.as_ref(), unnamed).map_err(RetireError::Unknown)?;
+        let begun = self.place.begin(self.io.as_ref(), next_lsn, self.tail.end, least)?;
+        self.tail.segment = begun.segment;
         self.tail.end.offset = FRAMES_START;
-        Ok(true)
+        Ok(begun.shortage)
+    }
+
+    /// Whether the last segment lies wholly at or below `lsn` and has at least `bytes_min` bytes of frames.
+    pub(super) fn can_retire(&self, lsn: Lsn, bytes_min: u64) -> bool {
+        let bytes = self.tail.end.offset.saturating_sub(FRAMES_START);
+        self.has_batch() && self.tail.last_lsn <= lsn && bytes >= bytes_min
     }
 
     pub(super) fn first_lsn(&self) -> Lsn {
         self.tail.segment.header.first_lsn
     }
 
-    /// Writes how far the log is durable, unless a frame says so already.
-    pub(super) fn witness(&mut self) -> Result<(), IoFailure> {
-        if self.is_witness_due() { self.write_note(FrameKind::Marker) } else { Ok(()) }
+    /// Whether the last frame says that the log was closed in order.
+    pub(super) fn is_marked_closed(&self) -> bool {
+        self.tail.is_closed
     }
 
     /// Notes that the log was closed in order, durably.
     pub(super) fn close(&mut self) -> Result<(), IoFailure> {
-        if !self.tail.is_closed {
-            self.write_note(FrameKind::CleanShutdown)?;
-            self.sync()?;
-            self.tail.is_closed = true;
-        }
-        self.stop = Some(Stop::Closed);
+        self.write_note(FrameKind::CleanShutdown)?;
+        self.sync()?;
+        self.tail.is_closed = true;
         Ok(())
     }
 
-    /// A frame without a payload and without a number of its own.
-    fn write_note(&mut self, kind: FrameKind) -> Result<(), IoFailure> {
+    /// A frame without a payload and without a number of its own. Its place is there already.
+    pub(super) fn write_note(&mut self, kind: FrameKind) -> Result<(), IoFailure> {
         let last_lsn = self.tail.last_lsn;
         let header = FrameHeader {
             kind,

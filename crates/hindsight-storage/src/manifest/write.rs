@@ -191,12 +191,16 @@ impl Image {
             // Only to give the space back; recovery would remove it, too.
             let _ = io.unlink(&tmp);
         })?;
-        let publish = || -> Result<(), IoFailure> {
-            uninterrupted(|| file.sync_all()).at("sync", &tmp)?;
-            io.rename(&tmp, &path).at("rename", &tmp)?;
-            uninterrupted(|| io.sync_dir(dir)).at("sync", dir)
-        };
-        publish().map_err(AppendError::Unknown)?;
+        uninterrupted(|| file.sync_all()).at("sync", &tmp).map_err(AppendError::Unknown)?;
+        io.rename(&tmp, &path).at("rename", &tmp).map_err(|failure| {
+            if !is_shortage(&failure.source) {
+                return AppendError::Unknown(failure);
+            }
+            // A folder that has no room for another name is as it was.
+            let _ = io.unlink(&tmp);
+            AppendError::Shortage(failure)
+        })?;
+        uninterrupted(|| io.sync_dir(dir)).at("sync", dir).map_err(AppendError::Unknown)?;
         Ok(Written { file, path, header, end })
     }
 

@@ -15,6 +15,10 @@ use crate::{
 
 mod crash;
 
+fn room(io: &MemIo) -> Space<MemIo> {
+    Space::without_reserve(&std::sync::Arc::new(io.clone()), Path::new(DIR))
+}
+
 /// A log of `batches` commits of one batch each, closed or left as a kill leaves it.
 fn log_of(batches: u64, is_closed: bool) -> MemIo {
     let io = disk(1);
@@ -200,7 +204,7 @@ fn a_missing_a_foreign_and_a_renamed_segment_stop_the_start() {
     assert!(matches!(refused(&spliced), StorageError::CorruptSegment { fault: SegmentFault::Chain, .. }));
     let foreign = |store_id| {
         let place = LogPlace { dir: DIR.into(), store_id, options: logs::small() };
-        recover(&io, &place, Floor::default(), &mut |_, _| Ok(())).map(|_| ())
+        recover(&io, &place, &room(&io), Floor::default(), &mut |_, _| Ok(())).map(|_| ())
     };
     let error = foreign(78).unwrap_err();
     assert!(matches!(
@@ -308,7 +312,7 @@ fn the_scan_finds_a_header_across_the_border_of_two_reads() {
 fn a_sink_that_refuses_stops_the_replay() {
     let io = log_of(3, false);
     let place = LogPlace { dir: DIR.into(), store_id: logs::STORE_ID, options: logs::small() };
-    let result = recover(&io, &place, Floor::default(), &mut |lsn, _| {
+    let result = recover(&io, &place, &room(&io), Floor::default(), &mut |lsn, _| {
         if lsn.0 == 2 { Err(StorageError::Closed) } else { Ok(()) }
     });
     assert!(matches!(result.map(|_| ()), Err(StorageError::Closed)));

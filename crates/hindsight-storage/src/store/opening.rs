@@ -18,7 +18,8 @@ use crate::{
     manifest::{Manifest, ManifestState, StoredNamespace},
     records::RecordFiles,
     recovery::Recovered,
-    segment::parse_segment_name,
+    segment::{LogPlace, parse_segment_name},
+    space::Space,
 };
 
 /// A data directory whose manifest was read. It can be read from already; [`Opening::replay`] opens it.
@@ -100,9 +101,10 @@ impl<I: Io> Opening<I> {
             replay(lsn, batch).map_err(|source| StorageError::Replay { lsn, source })
         };
         let floor = state.read().floor;
-        let log_dir = dir.join(LOG_DIR);
+        let space = Arc::new(Space::of(&io, &dir, &options)?);
+        let place = LogPlace { dir: dir.join(LOG_DIR), store_id: format.store_id, options: options.log };
         let (log, mut recovered) =
-            Log::open(Arc::clone(&io), &log_dir, format.store_id, options.log, floor, &mut sink)?;
+            Log::open_in(Arc::clone(&io), place, Arc::clone(&space), floor, &mut sink)?;
         // Everything is validated: from here on the rest of the directory may be written, too.
         let mut manifest = match manifest {
             Some(manifest) => manifest,
@@ -111,6 +113,7 @@ impl<I: Io> Opening<I> {
         manifest.mend()?;
         io.create_dir_all(records.ns()).map_err(|error| cannot_create(records.ns(), error))?;
         recovered.removed.extend(remove_orphans(&records, &dir, manifest.number())?);
+        space.begin();
         let checkpointer = Mutex::new(Checkpointer { manifest, garbage: Garbage::default() });
         let checkpoint_bytes = options.checkpoint_bytes;
         let checkpointed_bytes = AtomicU64::new(0);
@@ -120,6 +123,7 @@ impl<I: Io> Opening<I> {
             records,
             dir,
             format,
+            space,
             checkpoint_bytes,
             checkpointed_bytes,
             _lock: lock,

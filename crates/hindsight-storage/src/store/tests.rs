@@ -29,6 +29,7 @@ fn open(io: &MemIo) -> Result<(Storage<MemIo>, u64), StorageError> {
     let mut batches = 0;
     let options = StorageOptions {
         log: LogOptions { segment_bytes: 16 << 10, preallocate_bytes: 4 << 10, ..LogOptions::default() },
+        reserve_bytes: 8 << 10,
         ..StorageOptions::default()
     };
     let (storage, _) = Storage::open(io.clone(), Path::new(DIR), options)?.replay(&mut |lsn, found| {

@@ -23,6 +23,9 @@ use names::{DirChange, Names};
 
 const SECTOR: usize = 512;
 const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+/// Bytes that the disk has in all.
+pub(super) const CAPACITY: u64 = 1 << 40;
 
 /// Repeatable random numbers (SplitMix64).
 #[derive(Debug, Clone)]
@@ -75,6 +78,8 @@ pub(super) struct Disk {
     pub(super) fault: Option<Fault>,
     pub(super) power_cut_at: Option<u64>,
     pub(super) sync_time: Duration,
+    /// Bytes that files of others have.
+    pub(super) taken: u64,
 }
 
 impl Disk {
@@ -91,7 +96,32 @@ impl Disk {
             fault: None,
             power_cut_at: None,
             sync_time: Duration::ZERO,
+            taken: 0,
         }
+    }
+
+    /// Bytes that files still can get. Counted only where others take some: there is no end of it otherwise.
+    pub(super) fn free(&self) -> u64 {
+        if self.taken == 0 {
+            return CAPACITY;
+        }
+        (CAPACITY - self.used()).saturating_sub(self.taken)
+    }
+
+    fn used(&self) -> u64 {
+        let len = |inode: &u64| self.inodes.get(inode).map_or(0, |file| file.cached.len());
+        let used: usize = self.names.files.values().map(|inode| len(inode).next_multiple_of(SECTOR)).sum();
+        used as u64
+    }
+
+    pub(super) fn set_free(&mut self, free: u64) {
+        self.taken = (CAPACITY - self.used()).saturating_sub(free);
+    }
+
+    /// How long a file can get.
+    fn len_max(&self, inode: u64) -> u64 {
+        let len = self.inodes.get(&inode).map_or(0, |file| file.cached.len());
+        (len.next_multiple_of(SECTOR) as u64).saturating_add(self.free())
     }
 
     /// Counts a call and says whether it goes wrong.
@@ -133,6 +163,8 @@ impl Disk {
         let creates = matches!(mode, OpenMode::CreateOrOpen | OpenMode::CreateEmpty);
         let inode = match self.names.files.get(path) {
             Some(inode) => *inode,
+            // A name takes room, too.
+            None if creates && self.free() < SECTOR as u64 => return Err(io::Error::from_raw_os_error(ENOSPC)),
             None if creates => {
                 let inode = self.new_id();
                 self.inodes.insert(inode, Inode::default());
@@ -238,7 +270,18 @@ impl Disk {
             None => (bytes.len(), Ok(bytes.len())),
             Some(FaultKind::ShortWrite) => (bytes.len().div_ceil(2), Ok(bytes.len().div_ceil(2))),
             Some(FaultKind::Interrupted) => return self.interrupted(),
-            Some(FaultKind::Errno(errno)) => (bytes.len() / 2, Err(io::Error::from_raw_os_error(errno))),
+            Some(FaultKind::Errno(errno)) => {
+                let end = offset as usize + bytes.len();
+                let is_there = self.inodes.get(&inode).is_some_and(|file| end <= file.cached.len());
+                self.counts.failed_overwrites += u64::from(is_there);
+                (bytes.len() / 2, Err(io::Error::from_raw_os_error(errno)))
+            }
+        };
+        let room = self.len_max(inode).saturating_sub(offset) as usize;
+        let (len, result) = match result {
+            Ok(_) if room == 0 && len > 0 => (0, Err(io::Error::from_raw_os_error(ENOSPC))),
+            Ok(written) => (len.min(room), Ok(written.min(room))),
+            Err(error) => (len.min(room), Err(error)),
         };
         let file = self.inodes.entry(inode).or_default();
         let start = offset as usize;
@@ -248,6 +291,16 @@ impl Disk {
         file.cached[start..start + len].copy_from_slice(&bytes[..len]);
         file.dirty.extend((start / SECTOR..(start + len).div_ceil(SECTOR)).filter(|_| len > 0));
         result
+    }
+
+    pub(super) fn allocate(&mut self, inode: u64, len: u64) -> io::Result<()> {
+        if len > self.len_max(inode) {
+            return Err(io::Error::from_raw_os_error(ENOSPC));
+        }
+        let file = self.inodes.entry(inode).or_default();
+        let len = file.cached.len().max(len as usize);
+        file.cached.resize(len, 0);
+        Ok(())
     }
 
     pub(super) fn pread(&self, inode: u64, offset: u64, bytes: &mut [u8]) -> usize {
@@ -280,6 +333,7 @@ impl Disk {
             Some(FaultKind::Errno(errno)) => {
                 file.lost.append(&mut file.dirty);
                 file.had_failed_sync = true;
+                self.counts.failed_syncs += 1;
                 return Err(io::Error::from_raw_os_error(errno));
             }
             Some(FaultKind::Interrupted) => return self.interrupted(),
@@ -298,6 +352,7 @@ impl Disk {
                     file.lost.append(&mut file.dirty);
                     file.had_failed_sync = true;
                 }
+                self.counts.failed_syncs += 1;
                 return Err(io::Error::from_raw_os_error(errno));
             }
             Some(FaultKind::Interrupted) => return self.interrupted(),

@@ -27,7 +27,7 @@ const FILES_MAX: usize = 3;
 /// Segments of 16 KiB.
 pub(crate) fn small() -> StorageOptions {
     let log = LogOptions { segment_bytes: 16 << 10, preallocate_bytes: 4 << 10, ..LogOptions::default() };
-    StorageOptions { log, ..StorageOptions::default() }
+    StorageOptions { log, reserve_bytes: 8 << 10, ..StorageOptions::default() }
 }
 
 /// A disk with nothing on it.

@@ -17,6 +17,14 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
         let model = info.embedding_model.as_ref();
         let model =
             model.map_or_else(String::new, |model| format!("{} ({} numbers)", model.name, model.dimension));
+        let writes = match info.writes_refused.as_deref() {
+            None => "taken".to_owned(),
+            Some("DISK_FULL") => "refused: the disk is full; free space there, or forget memories".to_owned(),
+            Some("STORAGE_POISONED") => {
+                "refused: a write to the disk failed; mend it and start the server again".to_owned()
+            }
+            Some(reason) => format!("refused: {reason}"),
+        };
         for (name, value) in [
             ("server", connection.server().to_owned()),
             ("version", info.version.clone()),
@@ -25,6 +33,7 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
             ("revision", grouped(info.revision.0)),
             ("namespaces", grouped(info.namespaces)),
             ("embedding model", model),
+            ("writes", writes),
         ] {
             table.add_row(vec![Cell::new(name).fg(Color::DarkGrey), Cell::new(value)]);
         }

@@ -272,6 +272,10 @@ impl Io for SimIo {
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.0.disk().free_bytes(path)
     }
+
+    fn total_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.0.disk().total_bytes(path)
+    }
 }
 
 impl IoFile for SimFile {
@@ -297,6 +301,11 @@ impl IoFile for SimFile {
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.io.before_call(true);
         self.file.set_len(len)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.io.before_call(true);
+        self.file.allocate(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {

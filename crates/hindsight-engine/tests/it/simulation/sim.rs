@@ -10,6 +10,7 @@ use hindsight_storage::testing::{FaultKind, MemIo};
 use hindsight_storage::{LogOptions, StorageOptions};
 
 use super::crash;
+use super::crowd::Crowd;
 use super::disk::{Engine, Plan, Shot, SimIo, outcome_seed};
 use super::expect::{self, Outcome, every_state, told};
 use super::model::Model;
@@ -31,6 +32,8 @@ pub(super) struct Config {
     pub(super) options: Options,
     pub(super) plan: Plan,
     pub(super) sabotage: Option<Sabotage>,
+    /// Whether others fill the disk up now and then; see [`super::crowd`].
+    pub(super) is_crowded: bool,
 }
 
 impl Config {
@@ -43,8 +46,8 @@ impl Config {
             pending_frames_max: random.pick(&[3, 10_000]),
             ..LogOptions::default()
         };
-        let options = Options { storage: StorageOptions { log, ..StorageOptions::default() } };
-        Config { seed, steps, options, plan, sabotage: None }
+        let storage = StorageOptions { log, reserve_bytes: 8 << 10, ..StorageOptions::default() };
+        Config { seed, steps, options: Options { storage }, plan, sabotage: None, is_crowded: false }
     }
 }
 
@@ -76,6 +79,7 @@ pub(super) struct Sim {
     pub(super) counters: Counters,
     /// Requests that carry an id, for sending them again.
     pub(super) requests: Vec<Request>,
+    pub(super) crowd: Crowd,
     engine: Option<Arc<Engine>>,
     answers: Vec<Answer>,
     keeps_shots: bool,
@@ -108,6 +112,11 @@ pub(super) struct Checked {
     pub(super) checkpoints: u64,
     /// Record files that a checkpoint replaced.
     pub(super) rewritten: usize,
+    /// Requests that a full disk refused, and forgets that it did not.
+    pub(super) without_room: u64,
+    pub(super) urgent: u64,
+    /// How often writes were taken again.
+    pub(super) recovered: u64,
 }
 
 impl Checked {
@@ -121,6 +130,9 @@ impl Checked {
         self.refused_reads += other.refused_reads;
         self.checkpoints += other.checkpoints;
         self.rewritten += other.rewritten;
+        self.without_room += other.without_room;
+        self.urgent += other.urgent;
+        self.recovered += other.recovered;
         self.segments = self.segments.max(other.segments);
     }
 }
@@ -134,6 +146,7 @@ impl Sim {
             random: Random::at(config.seed, 4),
             counters: Counters::default(),
             requests: Vec::new(),
+            crowd: Crowd::default(),
             engine: None,
             answers: Vec::new(),
             keeps_shots: false,
@@ -198,6 +211,12 @@ impl Sim {
         self.look()?;
         let (engine, report) = match opened {
             Ok(opened) => opened,
+            Err(error) if self.crowd.is_full => {
+                // What the start needs may be more than others left.
+                self.permit(&error)?;
+                self.make_room();
+                return self.open();
+            }
             Err(error) => {
                 self.is_over = true;
                 return self.permit(&error);
@@ -255,6 +274,7 @@ impl Sim {
         if end == End::PowerCut {
             let seed = outcome_seed(self.config.seed, self.io.calls(), 7);
             self.io.replace_disk(self.io.disk().after_crash(seed));
+            self.crowd.is_full = false;
         }
         self.open()
     }
@@ -325,6 +345,9 @@ impl Sim {
     /// Everything is synced; then the power fails.
     fn finish(&mut self) -> Outcome {
         if !self.is_over {
+            self.ends_with_room()?;
+        }
+        if !self.is_over {
             self.commit()?;
         }
         if !self.is_over && self.acked() != self.model.sent() {
@@ -366,7 +389,8 @@ impl Sim {
     pub(super) fn checkpoint(&mut self) -> Outcome {
         let before = self.engine().revision();
         match self.engine().checkpoint() {
-            Ok(report) if report.checkpoint == before => {
+            // One that found no room on a full disk is taken again, and has meanwhile synced what was waiting.
+            Ok(report) if report.checkpoint == before || (self.crowd.is_full && report.checkpoint > before) => {
                 self.checked.checkpoints += 1;
                 self.checked.rewritten += report.files_removed;
                 if report.unremoved == 0 {
@@ -401,11 +425,11 @@ impl Sim {
     }
 
     /// An error is right only after a fault that can't be hidden from the caller.
-    fn permit(&self, error: &EngineError) -> Outcome {
+    pub(super) fn permit(&self, error: &EngineError) -> Outcome {
         let can_be_seen = match self.config.plan {
             Plan::Fault { at, kind, .. } => at < self.io.calls() && matches!(kind, FaultKind::Errno(_)),
             Plan::PowerCut(at) => at < self.io.calls(),
-            Plan::Nothing | Plan::Shots(_) => false,
+            Plan::Nothing | Plan::Shots(_) => self.crowd.is_full,
         };
         let is_of_the_disk = matches!(error, EngineError::Storage(_));
         if can_be_seen && is_of_the_disk { Ok(()) } else { Err(format!("an honest disk, and {error:?}")) }
@@ -419,6 +443,7 @@ impl Sim {
     /// D5: nothing is acknowledged any more; namespaces with changes that were never synced answer nothing.
     fn after_poison(&mut self) -> Outcome {
         self.checked.poisoned += 1;
+        self.is_poisoned_rightly()?;
         // That the disk works again changes nothing.
         self.io.disk().heal();
         let engine = self.engine();

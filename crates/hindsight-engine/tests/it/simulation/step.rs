@@ -27,6 +27,9 @@ struct Told {
 impl Sim {
     /// One step of the run.
     pub(super) fn step(&mut self) -> Outcome {
+        if self.config.is_crowded && self.random.percent(12) {
+            return self.crowd();
+        }
         match self.random.below(100) {
             0..28 => self.send_new(Sim::write),
             28..38 => self.send_new(Sim::batch),
@@ -58,7 +61,9 @@ impl Sim {
         Ok(())
     }
 
+    /// What the engine's threads do by themselves.
     fn witness(&mut self) -> Outcome {
+        self.look_for_room()?;
         match self.engine().witness_step() {
             Ok(()) => Ok(()),
             Err(error) => self.failed(&error),
@@ -102,7 +107,7 @@ impl Sim {
         Ok(())
     }
 
-    fn send_new(&mut self, call: fn(&mut Sim, usize) -> Option<Call>) -> Outcome {
+    pub(super) fn send_new(&mut self, call: fn(&mut Sim, usize) -> Option<Call>) -> Outcome {
         let space = self.random.index(NAMESPACES.len());
         let Some(call) = call(self, space) else { return Ok(()) };
         let id = self.random.percent(40).then(|| {
@@ -145,7 +150,7 @@ impl Sim {
         if items.is_empty() { None } else { Some(self.random.pick(&items)) }
     }
 
-    fn write(&mut self, space: usize) -> Option<Call> {
+    pub(super) fn write(&mut self, space: usize) -> Option<Call> {
         if self.random.percent(5) {
             // Rarely one whose id is taken already.
             let item = self.some_item(space).filter(|item| chosen_id(*item).is_some())?;
@@ -208,12 +213,17 @@ impl Sim {
             Foreseen::Replayed(lsn) => Told { replayed: true, revision: Some(*lsn) },
             Foreseen::Nothing | Foreseen::Refused(_) => Told { replayed: false, revision: None },
         };
+        let was_degraded = self.engine().degraded().is_some();
         match (self.call(&request, &foreseen, told), foreseen) {
+            (Err(error), foreseen) if error.reason() == "DISK_FULL" => {
+                self.without_room(&request, &foreseen, &error)
+            }
             (Err(EngineError::Storage(error)), _) => self.failed(&EngineError::Storage(error)),
             (Err(error), Foreseen::Refused(kind)) if error.kind() == kind => Ok(()),
             (Err(error), foreseen) => Err(format!("{request:?} says {error:?}, expected {foreseen:?}")),
             (Ok(_), Foreseen::Refused(kind)) => Err(format!("{request:?} is accepted, expected {kind:?}")),
             (Ok(lsn), Foreseen::Commit(commit)) if Some(lsn) == told.revision => {
+                self.is_taken_rightly(&request, was_degraded)?;
                 self.model.push(commit);
                 Ok(())
             }
