@@ -110,6 +110,14 @@ impl Cell {
         u64::try_from(state.records.len() - state.forgotten).ok()
     }
 
+    /// How many memories it holds, without the forgotten ones: of a namespace that is not loaded as of when it was stored.
+    pub(crate) fn memories_known(&self) -> u64 {
+        if let Some(cold) = self.cold.lock().as_ref() {
+            return cold.memories;
+        }
+        self.memories().unwrap_or_default()
+    }
+
     /// Whether anything was ever written here; a refused first write leaves nothing that anyone can see.
     pub(crate) fn exists(&self) -> bool {
         self.cold.lock().is_some() || self.state.read().applied > Lsn(0)
