@@ -42,10 +42,7 @@ pub(crate) fn checkpoint<I: Io>(
 
 /// Whether any namespace holds what record files do not.
 pub(crate) fn is_due(namespaces: &Namespaces) -> bool {
-    namespaces.all().iter().any(|cell| {
-        let state = cell.state.read();
-        state.applied > state.stored
-    }) || namespaces.all().iter().any(|cell| cell.has_tail())
+    namespaces.all().iter().any(|cell| cell.is_ahead())
 }
 
 struct Source<'a, I: Io> {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hindsight_core::{Batch, Change, Lsn, Namespace};
+use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
-use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, Urgency};
+use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, StorageOptions, Urgency};
 use parking_lot::Mutex;
 
 use crate::checkpoint;
@@ -37,16 +38,18 @@ impl<I: Io> std::fmt::Debug for EngineOver<I> {
 }
 
 impl Engine {
-    /// Opens a data directory, or makes it, and starts the threads that sync the log and take checkpoints.
+    /// Opens a data directory, or makes it, and starts the threads that sync the log, take checkpoints, and open the
+    /// directory of where memories lie, which nothing waits for.
     ///
     /// # Errors
     /// When the directory can't be used (see [`hindsight_storage::StorageError`]) or the log does not fit together.
     pub fn open(dir: &Path, options: Options) -> Result<(Engine, OpenReport), EngineError> {
-        let checkpoint_bytes = options.storage.checkpoint_bytes;
+        let StorageOptions { checkpoint_bytes, directory, .. } = options.storage;
+        let home = DirectoryHome::Disk { path: dir.join(DIRECTORY_DIR), options: directory };
         let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
-        *engine.maintenance.lock() = Some(Maintenance::start(storage, namespaces, checkpoint_bytes)?);
+        *engine.maintenance.lock() = Some(Maintenance::start(storage, namespaces, checkpoint_bytes, home)?);
         Ok((engine, report))
     }
 }
@@ -63,8 +66,8 @@ impl<I: Io> EngineOver<I> {
         let namespaces = Namespaces::default();
         let opening = Storage::open(Arc::clone(&io), dir, options.storage)?;
         for stored in opening.namespaces() {
-            let memories = stored.live.saturating_sub(stored.forgotten);
-            namespaces.add_cold(stored.name, Cold { id: stored.id, memories, tail: Vec::new() });
+            let cold = Cold::new(&stored);
+            namespaces.add_cold(stored.name, cold);
         }
         let mut replay = |lsn: Lsn, batch: Batch| -> Result<(), ReplayError> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
@@ -77,7 +80,8 @@ impl<I: Io> EngineOver<I> {
             namespaces: Arc::new(namespaces),
         };
         let all = engine.namespaces.after(None);
-        let memories = all.iter().map(|cell| engine.memories_of(cell)).sum::<Result<u64, EngineError>>()?;
+        // Counting exactly would load every namespace that the log changed, and a start waits for no namespace.
+        let memories = all.iter().map(|cell| cell.memories_known()).sum();
         let (namespaces, last_lsn) = (all.len(), recovered.last_lsn);
         Ok((engine, OpenReport { namespaces, memories, last_lsn, replay: began.elapsed(), recovered }))
     }
@@ -106,6 +110,27 @@ impl<I: Io> EngineOver<I> {
     /// When a file can't be written; the log keeps what it has.
     pub fn checkpoint(&self) -> Result<CheckpointReport, EngineError> {
         checkpoint::checkpoint(&self.storage, &self.namespaces)
+    }
+
+    /// Opens the directory of where memories lie, or makes it anew. Once this has returned, one memory of a namespace that
+    /// is not loaded is read without loading it. [`Engine::open`] does this by itself, in the background.
+    ///
+    /// # Errors
+    /// When it can neither be opened nor made anew; then namespaces are loaded, as before.
+    pub fn open_directory(&self, home: &DirectoryHome) -> Result<DirectoryReport, OpenDirectoryError> {
+        self.storage.open_directory(home, &|| false)
+    }
+
+    /// Whether the directory of where memories lie is open.
+    #[must_use]
+    pub fn is_directory_ready(&self) -> bool {
+        self.storage.is_directory_ready()
+    }
+
+    /// Whether a namespace is in memory, rather than in record files only.
+    #[must_use]
+    pub fn is_loaded(&self, namespace: &Namespace) -> bool {
+        self.namespaces.get(namespace).is_some_and(|cell| cell.is_loaded())
     }
 
     /// Names the namespaces after `after`, at most `limit` of them, and tells whether more follow.

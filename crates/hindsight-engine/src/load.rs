@@ -1,10 +1,10 @@
 //! From record files to memory: a namespace that a checkpoint stored, loaded when it is first touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use hindsight_core::{Batch, Lsn, MemoryId, Record};
 use hindsight_storage::io::Io;
-use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest};
+use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest, StoredNamespace};
 
 use crate::apply::{apply, hold};
 use crate::error::EngineError;
@@ -17,8 +17,25 @@ pub(crate) struct Cold {
     pub(crate) id: NamespaceId,
     /// Memories in its files that are not forgotten.
     pub(crate) memories: u64,
+    /// The newest batch that its files hold.
+    pub(crate) applied: Lsn,
     /// Batches of the log that are newer than its files, in order.
     pub(crate) tail: Vec<(Lsn, Batch)>,
+    /// The memories that those change.
+    pub(crate) touched: HashSet<MemoryId>,
+}
+
+impl Cold {
+    /// A namespace as the manifest has it.
+    pub(crate) fn new(stored: &StoredNamespace) -> Cold {
+        Cold {
+            id: stored.id,
+            memories: stored.live.saturating_sub(stored.forgotten),
+            applied: stored.applied,
+            tail: Vec::new(),
+            touched: HashSet::new(),
+        }
+    }
 }
 
 /// Reads a namespace's files and repeats the log's tail over them.

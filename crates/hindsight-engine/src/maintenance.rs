@@ -1,10 +1,12 @@
-//! The thread that takes checkpoints while the engine serves, and notices when a full disk has room again.
+//! The threads that work while the engine serves: one takes checkpoints and notices when a full disk has room again, one
+//! opens the directory and ends.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hindsight_storage::Storage;
+use hindsight_storage::directory::{DirectoryHome, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use parking_lot::{Condvar, Mutex};
 
@@ -17,11 +19,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long a failed checkpoint rests before it is tried again.
 const REST: Duration = Duration::from_secs(10);
 
-/// The running thread; dropping it stops it and waits for a checkpoint that is being taken.
+/// The running threads; dropping it stops them and waits for a checkpoint that is being taken.
 #[derive(Debug)]
 pub(crate) struct Maintenance {
     stop: Arc<Stop>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +44,7 @@ impl Stop {
 }
 
 impl Maintenance {
-    /// Starts the thread.
+    /// Starts the threads.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -50,9 +52,14 @@ impl Maintenance {
         storage: Arc<Storage<Arc<I>>>,
         namespaces: Arc<Namespaces>,
         checkpoint_bytes: u64,
+        home: DirectoryHome,
     ) -> Result<Maintenance, EngineError> {
         let stop = Arc::new(Stop::default());
-        let asked = Arc::clone(&stop);
+        // Dropped on the way out with an error, it stops what has been started.
+        let mut maintenance = Maintenance { stop, threads: Vec::new() };
+        let (asked, of_storage) = (Arc::clone(&maintenance.stop), Arc::clone(&storage));
+        maintenance.spawn("directory", move || open_directory(&of_storage, &home, &asked))?;
+        let asked = Arc::clone(&maintenance.stop);
         let run = move || {
             let mut rests_until: Option<Instant> = None;
             while !asked.wait(LOOK_EVERY) {
@@ -78,8 +85,26 @@ impl Maintenance {
                 };
             }
         };
-        let thread = std::thread::Builder::new().name("checkpoint".to_owned()).spawn(run);
-        Ok(Maintenance { stop, thread: Some(thread.map_err(EngineError::NoThread)?) })
+        maintenance.spawn("checkpoint", run)?;
+        Ok(maintenance)
+    }
+
+    fn spawn(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), EngineError> {
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+        self.threads.push(thread.map_err(EngineError::NoThread)?);
+        Ok(())
+    }
+}
+
+/// Without a directory everything is answered all the same, so its failure is only reported.
+fn open_directory<I: Io>(storage: &Storage<Arc<I>>, home: &DirectoryHome, stop: &Stop) {
+    match storage.open_directory(home, &|| *stop.is_asked.lock()) {
+        Ok(report) => tracing::info!(%report, "the directory is open"),
+        Err(OpenDirectoryError::Stopped) => {}
+        Err(error) => tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "no directory: a namespace is loaded when a memory of it is asked for"
+        ),
     }
 }
 
@@ -87,7 +112,7 @@ impl Drop for Maintenance {
     fn drop(&mut self) {
         *self.stop.is_asked.lock() = true;
         self.stop.asked.notify_all();
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             // A panic of the thread was reported where it happened.
             let _ = thread.join();
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hindsight_core::limits::NAMESPACES_MAX;
-use hindsight_core::{Batch, Lsn, Namespace};
-use hindsight_storage::RecordFiles;
+use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace};
 use hindsight_storage::io::Io;
+use hindsight_storage::{NamespaceId, RecordFiles};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::EngineError;
@@ -62,7 +62,10 @@ impl Cell {
     /// When it does not fit what came before it.
     pub(crate) fn replay(&self, lsn: Lsn, batch: Batch) -> Result<(), EngineError> {
         match self.cold.lock().as_mut() {
-            Some(cold) => cold.tail.push((lsn, batch)),
+            Some(cold) => {
+                cold.touched.extend(batch.changes.iter().map(Change::id));
+                cold.tail.push((lsn, batch));
+            }
             None => crate::apply::apply(&mut self.state.write(), lsn, batch)?,
         }
         Ok(())
@@ -73,6 +76,31 @@ impl Cell {
         self.cold.lock().as_ref().is_some_and(|cold| !cold.tail.is_empty())
     }
 
+    /// Whether it holds what record files do not, in memory or in the log's tail.
+    pub(crate) fn is_ahead(&self) -> bool {
+        if let Some(cold) = self.cold.lock().as_ref() {
+            return !cold.tail.is_empty();
+        }
+        let state = self.state.read();
+        state.applied > state.stored
+    }
+
+    /// Where to look for a memory while the namespace is not loaded: its number, and the newest batch that it is at. `None`
+    /// when it is loaded, or when the log's tail changed that memory.
+    pub(crate) fn cold_place(&self, id: MemoryId) -> Option<(NamespaceId, Lsn)> {
+        if self.is_loaded.load(Ordering::Acquire) {
+            return None;
+        }
+        let cold = self.cold.lock();
+        let cold = cold.as_ref().filter(|cold| !cold.touched.contains(&id))?;
+        Some((cold.id, cold.tail.last().map_or(cold.applied, |(lsn, _)| *lsn)))
+    }
+
+    /// Whether it is in memory.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.is_loaded.load(Ordering::Acquire)
+    }
+
     /// How many memories it holds, without the forgotten ones, if that can be told without loading it.
     pub(crate) fn memories(&self) -> Option<u64> {
         if let Some(cold) = self.cold.lock().as_ref() {
@@ -80,6 +108,14 @@ impl Cell {
         }
         let state = self.state.read();
         u64::try_from(state.records.len() - state.forgotten).ok()
+    }
+
+    /// How many memories it holds, without the forgotten ones: of a namespace that is not loaded as of when it was stored.
+    pub(crate) fn memories_known(&self) -> u64 {
+        if let Some(cold) = self.cold.lock().as_ref() {
+            return cold.memories;
+        }
+        self.memories().unwrap_or_default()
     }
 
     /// Whether anything was ever written here; a refused first write leaves nothing that anyone can see.

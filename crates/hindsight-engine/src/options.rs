@@ -17,7 +17,8 @@ pub struct Options {
 pub struct OpenReport {
     /// Namespaces.
     pub namespaces: usize,
-    /// Memories, without the forgotten ones.
+    /// Memories, without the forgotten ones; of a namespace that lies in record files as many as these hold, whatever the
+    /// log changed since.
     pub memories: u64,
     /// The newest batch of the log.
     pub last_lsn: Lsn,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hindsight_core::limits::PAGE_SIZE_MAX;
-use hindsight_core::{Invalid, Memory, MemoryId, Namespace, Recall, Recalled, State};
+use hindsight_core::{Invalid, Lsn, Memory, MemoryId, Namespace, Recall, Recalled, Record, State};
+use hindsight_storage::directory::MemoryKey;
 use hindsight_storage::io::Io;
 
 use crate::decide::{fits, now};
@@ -28,12 +29,46 @@ impl<I: Io> EngineOver<I> {
         id: MemoryId,
         agent: Option<&str>,
     ) -> Result<Unsynced<Got, I>, EngineError> {
-        let cell = self.existing(namespace, id)?;
+        let not_found = || EngineError::MemoryNotFound { namespace: namespace.clone(), id };
+        let cell = self.namespaces.get(namespace).ok_or_else(not_found)?;
+        if let Some((memory, revision)) = self.get_cold(&cell, id) {
+            let memory = Some(memory).filter(|memory| memory.is_visible_to(agent)).ok_or_else(not_found)?;
+            return Ok(self.unsynced(Got { memory, revision }, revision));
+        }
+        cell.ensure_loaded(self.storage.records())?;
         let state = cell.state.read();
         let record = state.record(id).filter(|record| record.memory.is_visible_to(agent));
-        let record = record.ok_or(EngineError::MemoryNotFound { namespace: namespace.clone(), id })?;
+        let record = record.ok_or_else(not_found)?;
         let got = Got { memory: record.memory.clone(), revision: state.applied };
         Ok(self.unsynced(got, state.applied))
+    }
+
+    /// One memory of a namespace that is not loaded, read from where the directory says that it lies. The directory is no
+    /// authority: `None` whenever there is a doubt, and also when it knows of no such memory; then the namespace is loaded.
+    fn get_cold(&self, cell: &Cell, id: MemoryId) -> Option<(Memory, Lsn)> {
+        let (namespace, applied) = cell.cold_place(id)?;
+        let key = MemoryKey { namespace, id };
+        let position = self.storage.find(key)?;
+        let found = match self.storage.read_at(position) {
+            Ok(found) => found?,
+            Err(error) => {
+                // Loading the namespace tells whether the record is damaged or the directory wrong.
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "a record can't be read by its position"
+                );
+                self.storage.distrust_directory(key, position);
+                return None;
+            }
+        };
+        let (found_id, lsn, Record { memory, .. }) = found;
+        if found_id != id || memory.namespace != cell.name || lsn > applied {
+            self.storage.distrust_directory(key, position);
+            return None;
+        }
+        // IMPORTANT: nobody writes to a namespace before it is loaded. So if it still is not, nothing newer than this
+        // was there when it was read, and nothing newer can have been seen by anyone.
+        (!cell.is_loaded()).then_some((memory, applied))
     }
 
     /// A page of memories in the order of their ids. Forgotten ones only where the filter names that state.

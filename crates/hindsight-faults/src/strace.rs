@@ -135,6 +135,17 @@ pub fn read(trace: &Path, data: &Path) -> anyhow::Result<Vec<Call>> {
     Ok(calls.into_iter().filter(|call| call.path.starts_with(&*data)).collect())
 }
 
+/// The calls of `sync_file_range`, which starts the writing of pages and makes nothing durable, on any file that something
+/// depends on. The one exemption is what lies below `directory/`: sled makes that call there, the server syncs these
+/// files itself afterwards, and they are made anew when they do not fit the manifest.
+#[must_use]
+pub fn loose_syncs<'a>(calls: &'a [Call], data: &Path) -> Vec<&'a Call> {
+    let derived = data.join("directory");
+    let is_loose =
+        |call: &&Call| call.name == "sync_file_range" && !Path::new(&call.path).starts_with(&derived);
+    calls.iter().filter(is_loose).collect()
+}
+
 /// How many of each call there are.
 #[must_use]
 pub fn counts(calls: &[Call]) -> BTreeMap<&str, u64> {
@@ -271,6 +282,25 @@ mod tests {
             ]
         );
         assert_eq!((calls[4].begin_us, calls[4].end_us), (1_796_075_092_000_000, 1_796_075_092_000_650));
+    }
+
+    #[test]
+    fn sync_file_range_is_for_the_directory_only() {
+        let call = |name: &str, path: &str| Call {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            ..sync(1, 2, true)
+        };
+        let fine = call("sync_file_range", "/data/directory/db");
+        let loose = [
+            call("sync_file_range", "/data/log/1.log"),
+            call("sync_file_range", "/data/ns/00000001/directory/db"),
+            call("sync_file_range", "/data/directory-of-mine"),
+        ];
+        let mut calls = vec![fine, call("fdatasync", "/data/log/1.log")];
+        assert!(loose_syncs(&calls, Path::new("/data")).is_empty());
+        calls.extend(loose.clone());
+        assert_eq!(loose_syncs(&calls, Path::new("/data")), loose.iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -212,7 +212,15 @@ impl<I: Io> Storage<I> {
             // Without this a server at rest would write for ever.
             let is_idle = edits.is_empty() && lsn == before.checkpoint_lsn;
             edits.push(Edit::Checkpoint { lsn, durable });
-            match if is_idle { Ok(()) } else { manifest.append(&edits) } {
+            // The directory is told what it will have to know once the files are named, in the same batch.
+            let update = match edits.iter().any(Edit::changes_files) {
+                true => self.plan_update(round.stored(), &dropped, checkpoint),
+                false => None,
+            };
+            edits.extend(update.as_ref().map(|update| Edit::Directory { stamp: update.stamp }));
+            let appended = if is_idle { Ok(()) } else { manifest.append(&edits) };
+            self.end_update(update, appended.is_ok());
+            match appended {
                 Ok(()) => {}
                 Err(AppendError::Unknown(failure)) => return Err(log.poison_by(failure)),
                 // The batch is certainly not there, so nothing depends on the files.

@@ -16,14 +16,20 @@ use crate::{
 /// The schema that this version writes, and the newest that it reads.
 pub const SCHEMA_VERSION: u16 = 1;
 
+/// The schema of a batch of edits that names the stamp of the directory, and the newest of edits that this version reads.
+/// Edits without one are written in [`SCHEMA_VERSION`]; but for the one more edit the two are the same.
+const STAMP_SCHEMA_VERSION: u16 = 2;
+
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
 pub enum CodecError {
     /// Written by a newer version.
-    #[error("schema version {found}: at most {SCHEMA_VERSION} can be read, use a newer hindsight")]
+    #[error("schema version {found}: at most {newest} can be read, use a newer hindsight")]
     Newer {
         /// The version that stands in the bytes.
         found: u16,
+        /// The newest that can be read of such a value.
+        newest: u16,
     },
     /// Too short to name its schema, or of a schema that never was.
     #[error("no schema version")]
@@ -118,7 +124,9 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 /// A batch of the manifest as bytes.
 pub(crate) fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    encode(edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
+    let has_stamp = edits.iter().any(|edit| matches!(edit, Edit::Directory { .. }));
+    let version = if has_stamp { STAMP_SCHEMA_VERSION } else { SCHEMA_VERSION };
+    encode_as(version, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }
 
@@ -127,21 +135,29 @@ pub(crate) fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 /// As [`decode_batch`].
 pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
-    decode::<Vec<StoredEdit>>(bytes)?.into_iter().map(Edit::try_from).collect()
+    decode_up_to::<Vec<StoredEdit>>(STAMP_SCHEMA_VERSION, bytes)?.into_iter().map(Edit::try_from).collect()
 }
 
 fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
-    bytes.extend_from_slice(&SCHEMA_VERSION.to_le_bytes());
+    encode_as(SCHEMA_VERSION, value, bytes)
+}
+
+fn encode_as(version: u16, value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+    bytes.extend_from_slice(&version.to_le_bytes());
     bincode::encode_into_std_write(value, bytes, config::legacy())?;
     Ok(())
 }
 
 fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+    decode_up_to(SCHEMA_VERSION, bytes)
+}
+
+fn decode_up_to<T: Decode<()>>(newest: u16, bytes: &[u8]) -> Result<T, CodecError> {
     let (version, body) = bytes.split_first_chunk::<2>().ok_or(CodecError::NoVersion)?;
     match u16::from_le_bytes(*version) {
-        SCHEMA_VERSION => {}
         0 => return Err(CodecError::NoVersion),
-        found => return Err(CodecError::Newer { found }),
+        found if found > newest => return Err(CodecError::Newer { found, newest }),
+        _ => {}
     }
     let (stored, read) = decode_bounded(body)?;
     match body.len() - read {

@@ -7,18 +7,25 @@
 //!
 //! Reading order: [`Directory`] (the contract), `place` (keys and values and their bytes), `batch`, `stamp`,
 //! `disk` (the directory on sled), `guarded` (the one file that names sled, which panics on damaged files),
-//! `open` (when it is trusted, and how it is rebuilt), `memory` (its twin, for the simulated disk and for tests).
+//! `open` (when it is trusted, and how it is rebuilt), `memory` (its twin, for the simulated disk and for tests), `home`
+//! (which of the two), `slot` (when it may be asked), `follow` (how it comes to hold what the record files hold),
+//! `update` (what a checkpoint tells it).
 
 mod batch;
 mod disk;
 mod error;
 mod folder;
+mod follow;
 mod guarded;
+mod home;
 mod jobs;
 mod memory;
 mod open;
 mod place;
+mod quiet;
+mod slot;
 mod stamp;
+mod update;
 
 #[cfg(test)]
 mod contract;
@@ -32,10 +39,14 @@ mod tests;
 pub use batch::{BATCH_ENTRIES_MAX, DirectoryBatch};
 pub use disk::{DirectoryOptions, SledDirectory};
 pub use error::{DirectoryError, SourceError};
+pub(crate) use follow::Batches;
+pub use follow::{DirectoryReport, OpenDirectoryError};
+pub use home::{DIRECTORY_DIR, DirectoryHome};
 pub use jobs::{JOB_KEY_BYTES_MAX, JOB_VALUE_BYTES_MAX, JOBS_MAX, Job};
 pub use memory::MemoryDirectory;
 pub use open::{DirectoryState, Doubt, open_or_rebuild};
 pub use place::MemoryKey;
+pub(crate) use slot::Slot;
 pub use stamp::Stamp;
 
 use hindsight_core::MemoryId;
@@ -103,33 +114,36 @@ pub trait Directory: Send + Sync {
     /// Those for which [`DirectoryError::needs_rebuild`] holds.
     fn jobs(&self) -> Result<Vec<Job>, DirectoryError>;
 
-    /// The stamp that [`Directory::apply`] of this batch will return, for a manifest that is written before it.
+    /// The stamp that [`Directory::apply`] of these batches, one after the other, will return at last, for a manifest
+    /// that is written before it. No memory may be in two of them.
     ///
     /// # Errors
     /// As [`Directory::apply`].
-    fn stamp_after(&self, batch: &DirectoryBatch) -> Result<Stamp, DirectoryError> {
-        batch.check()?;
+    fn stamp_after(&self, batches: &[DirectoryBatch]) -> Result<Stamp, DirectoryError> {
         let mut stamp = self.stamp()?.unwrap_or(Stamp::EMPTY);
-        if batch.lsn < stamp.lsn {
-            return Ok(stamp);
-        }
-        let dropped = batch.dropped();
-        for &namespace in &dropped {
-            let mut from = Some(MemoryKey { namespace, id: MemoryId::from_u128(0) });
-            while let Some(key) = from {
-                let page = self.page(key, PAGE_ENTRIES_MAX)?;
-                from = None;
-                for (id, position) in page.into_iter().take_while(|(_, at)| at.namespace == namespace) {
-                    stamp.replace(id, Some(position), None);
-                    from = MemoryKey { namespace, id }.successor();
+        for batch in batches {
+            batch.check()?;
+            if batch.lsn < stamp.lsn {
+                continue;
+            }
+            let dropped = batch.dropped();
+            for &namespace in &dropped {
+                let mut from = Some(MemoryKey { namespace, id: MemoryId::from_u128(0) });
+                while let Some(key) = from {
+                    let page = self.page(key, PAGE_ENTRIES_MAX)?;
+                    from = None;
+                    for (id, position) in page.into_iter().take_while(|(_, at)| at.namespace == namespace) {
+                        stamp.replace(id, Some(position), None);
+                        from = MemoryKey { namespace, id }.successor();
+                    }
                 }
             }
+            for (key, new) in batch.changes() {
+                let old = if dropped.contains(&key.namespace) { None } else { self.get(key)? };
+                stamp.replace(key.id, old, new);
+            }
+            stamp.lsn = batch.lsn;
         }
-        for (key, new) in batch.changes() {
-            let old = if dropped.contains(&key.namespace) { None } else { self.get(key)? };
-            stamp.replace(key.id, old, new);
-        }
-        stamp.lsn = batch.lsn;
         Ok(stamp)
     }
 }

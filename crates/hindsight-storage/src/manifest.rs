@@ -30,9 +30,6 @@ pub use layout::{MANIFEST_VERSION, ManifestHeader, manifest_path, parse_manifest
 pub(crate) use read::examine;
 pub use state::{Edit, EditFault, ManifestState, StoredNamespace};
 
-/// A manifest shorter than this is not written anew, in bytes.
-const REWRITE_BYTES_MIN: u64 = 256 << 10;
-
 /// Why a file is not a manifest, or a part of it not what was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestFault {
@@ -108,8 +105,10 @@ pub(crate) struct Manifest<I: Io> {
     end: LogEnd,
     /// The number of the last batch, which is durable.
     last: u64,
-    /// Length at which it is written anew.
-    rewrite_bytes: u64,
+    /// Where its image ends: it is written anew when it is twice as long, and
+    image_end: u64,
+    /// has at least so many bytes.
+    rewrite_bytes_min: u64,
     /// Whether there are bytes behind the end that are no frames, so that nothing may be added.
     is_torn: bool,
 }
@@ -126,8 +125,13 @@ impl<I: Io> Manifest<I> {
         self.header.number
     }
 
-    fn rewrite_at(image_end: u64) -> u64 {
-        (image_end * 2).max(REWRITE_BYTES_MIN)
+    /// From now on it is not written anew before it has so many bytes.
+    pub(crate) fn set_rewrite_min(&mut self, bytes: u64) {
+        self.rewrite_bytes_min = bytes;
+    }
+
+    fn is_rewrite_due(&self) -> bool {
+        self.end.offset >= (self.image_end * 2).max(self.rewrite_bytes_min)
     }
 }
 

@@ -6,7 +6,7 @@
 //! by its position; the whole file has a BLAKE3 in the manifest.
 //!
 //! Reading order: `layout` (the bytes, described in `docs/disk-format.md`, section "Record file"), `writer`, `scan` (a
-//! whole file in order), `point` (one record by its position), `files` (all of them, as the manifest names them),
+//! whole file in order), `point` (one record by its position), `places` (where all of them lie), `files` (all of them, as the manifest names them),
 //! `digest` (whether a namespace is whole).
 
 mod digest;
@@ -14,6 +14,7 @@ mod dump;
 mod files;
 mod layout;
 mod place;
+mod places;
 mod point;
 mod scan;
 mod writer;
@@ -27,6 +28,7 @@ pub(crate) use files::{Newest, Pin};
 pub use layout::{EntryKind, RECORD_FILE_VERSION, RecordFault, RecordFileHeader};
 pub use place::{NS_DIR, NamespaceId, namespace_dir, parse_namespace_dir, parse_record_file, record_path};
 pub(crate) use place::{is_unfinished_record_file, parse_number};
+pub(crate) use places::Places;
 pub use scan::scan_file;
 pub(crate) use writer::RecordWriter;
 

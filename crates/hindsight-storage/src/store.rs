@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use crate::{
     checkpoint::Checkpointer,
     codec,
+    directory::{DirectoryOptions, Slot},
     error::{IoFailure, ReplayError, StorageError},
     io::Io,
     log::{Committed, Log},
@@ -50,21 +51,33 @@ pub struct StorageOptions {
     /// Bytes that are kept back on the disk, in a file, for what can't wait on a full one; at most a sixteenth of the
     /// disk. 0 keeps nothing back. Default 64 MiB.
     pub reserve_bytes: u64,
+    /// Bytes below which the manifest is not written anew, however small its image. Default 256 KiB.
+    pub manifest_rewrite_bytes: u64,
+    /// The directory.
+    pub directory: DirectoryOptions,
 }
 
 impl Default for StorageOptions {
     fn default() -> Self {
-        StorageOptions { log: LogOptions::default(), checkpoint_bytes: 64 << 20, reserve_bytes: 64 << 20 }
+        StorageOptions {
+            log: LogOptions::default(),
+            checkpoint_bytes: 64 << 20,
+            reserve_bytes: 64 << 20,
+            manifest_rewrite_bytes: 256 << 10,
+            directory: DirectoryOptions::default(),
+        }
     }
 }
 
 /// An open data directory. No other process can open it until this is dropped.
 #[derive(Debug)]
 pub struct Storage<I: Io = RealIo> {
-    // Dropped in this order: the log stops before the lock is given back.
+    // Dropped in this order: the log stops and the directory is closed before the lock is given back.
     log: Log<I>,
     pub(crate) checkpointer: Mutex<Checkpointer<I>>,
     records: Arc<RecordFiles<I>>,
+    /// Where memories lie in the record files; see [`Storage::open_directory`].
+    pub(crate) directory: Slot,
     dir: PathBuf,
     format: Format,
     space: Arc<Space<I>>,
@@ -238,11 +251,12 @@ impl<I: Io> Storage<I> {
         self.log.spawn_committer()
     }
 
-    /// See [`Log::close`].
+    /// Closes the directory, then the log: see [`Log::close`].
     ///
     /// # Errors
     /// As [`Log::close`].
     pub fn close(&self) -> Result<(), StorageError> {
+        self.directory.clear();
         self.log.close()
     }
 

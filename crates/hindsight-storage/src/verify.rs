@@ -7,8 +7,10 @@
 //! ([`FileState::Torn`]), files that were never named or are named no more ([`FileState::Leftover`]); the next start
 //! tidies both up.
 //!
-//! Reading order: here, `manifests`, `files` (the record files and what they hold together), `segments` (the log).
+//! Reading order: here, `manifests`, `files` (the record files and what they hold together), `directory` (whether it holds
+//! where their records lie), `segments` (the log).
 
+mod directory;
 mod files;
 mod manifests;
 mod segments;
@@ -21,6 +23,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
+    directory::{DIRECTORY_DIR, Stamp},
     error::{At, StorageError, StorageErrorKind},
     io::Io,
     manifest::{ManifestState, is_unfinished_manifest, parse_manifest_name},
@@ -28,9 +31,6 @@ use crate::{
     space::RESERVE_FILE,
     store::{DirLock, FORMAT_FILE, FORMAT_TMP, Format, LOCK_FILE, LOG_DIR},
 };
-
-/// The folder of the directory, which is derived from the record files and rebuilt when it does not fit.
-const DIRECTORY_DIR: &str = "directory";
 
 /// How a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -40,7 +40,8 @@ pub enum FileState {
     Ok,
     /// It ends in a commit that never became durable. Nobody was told that it was; the next start gives it up.
     Torn,
-    /// Nothing needs it. A crash left it, and the next start removes it.
+    /// Nothing needs it. A crash left it, and the next start removes it; or it is the directory and does not fit, and the
+    /// next start makes it anew.
     Leftover,
     /// It is no part of a database.
     Unknown,
@@ -123,6 +124,7 @@ pub fn verify<I: Io>(
         each,
         store_id: None,
         state: ManifestState::default(),
+        places: Some(Stamp::EMPTY),
         report: VerifyReport::default(),
     };
     checker.format()?;
@@ -145,6 +147,8 @@ struct Checker<'a, I: Io> {
     /// Which database it is, where that can be told.
     store_id: Option<u64>,
     state: ManifestState,
+    /// What a directory of the record files has to hold; `None` when one of these is not sound.
+    places: Option<Stamp>,
     report: VerifyReport,
 }
 
@@ -213,11 +217,7 @@ impl<I: Io> Checker<'_, I> {
         } else if name == RESERVE_FILE {
             self.tell(&path, FileState::Ok, "keeps space free for a full disk");
         } else if name == DIRECTORY_DIR {
-            self.tell(
-                &path,
-                FileState::Ok,
-                "derived from the record files: checked and made anew by the next start",
-            );
+            self.directory(&path);
         } else if name == FORMAT_TMP || is_unfinished_manifest(name) {
             self.tell(&path, FileState::Leftover, "was never finished");
         } else {

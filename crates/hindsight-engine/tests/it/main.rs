@@ -4,6 +4,7 @@
 mod backup;
 mod checkpoint;
 mod concurrency;
+mod directory;
 mod forget;
 mod recall;
 mod replay;

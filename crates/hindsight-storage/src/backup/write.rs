@@ -85,6 +85,8 @@ impl<I: Io> Storage<I> {
         // Whatever is named by the manifest was durable in the log before it was named.
         let lsn = self.synced_lsn().max(state.floor.durable_lsn);
         state.floor.durable_lsn = lsn;
+        // The directory is not in a backup: what is restored makes its own.
+        state.directory = None;
         let segments = self.backup_segments(state.floor.checkpoint_lsn, lsn)?;
         drop(checkpointer);
         Ok(Source { state, lsn, segments, _pin: pin })

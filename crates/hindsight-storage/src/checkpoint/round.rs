@@ -238,6 +238,11 @@ impl<'a, I: Io> Round<'a, I> {
         std::mem::take(&mut self.edits)
     }
 
+    /// What will be stored once the manifest names it.
+    pub(super) fn stored(&self) -> &[StoredCheckpoint] {
+        &self.stored
+    }
+
     /// The files that the round replaces.
     pub(super) fn outdated(&self) -> &[(NamespaceId, u32)] {
         &self.outdated

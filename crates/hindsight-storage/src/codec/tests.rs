@@ -6,7 +6,10 @@ use hindsight_core::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::records::{Digest, NamespaceId, StoredFile};
+use crate::{
+    directory::Stamp,
+    records::{Digest, NamespaceId, StoredFile},
+};
 
 fn words(count: usize) -> Vec<String> {
     (0..count).map(|at| format!("word 词 {at}")).collect()
@@ -180,7 +183,7 @@ fn another_version_and_other_lengths_are_refused() {
     let good = encode_batch(&full_batch()).unwrap();
     let with_version = |version: u16| [&version.to_le_bytes(), &good[2..]].concat();
     let newer = decode_batch(&with_version(2)).unwrap_err();
-    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 2 }), "{newer}");
+    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 2, newest: 1 }), "{newer}");
     assert!(matches!(decode_batch(&with_version(0)), Err(CodecError::NoVersion)));
     assert!(matches!(decode_batch(&[1]), Err(CodecError::NoVersion)));
     assert!(matches!(
@@ -254,6 +257,23 @@ fn records_requests_and_edits_come_back() {
     encode_request(&request, &mut bytes).unwrap();
     assert_eq!(decode_request(&bytes, Lsn(5)).unwrap(), request);
     assert_eq!(decode_edits(&encode_edits(&edits()).unwrap()).unwrap(), edits());
+}
+
+/// Whoever does not know the stamp of the directory refuses the batch as newer and does not take it for damage; a batch
+/// without one is as it always was.
+#[test]
+fn a_batch_of_edits_with_a_stamp_has_a_schema_of_its_own() {
+    let stamp = Stamp { lsn: Lsn(10), records: 11, digest: u128::MAX - 12 };
+    let with_stamp = [edits(), vec![Edit::Directory { stamp }]].concat();
+    let bytes = encode_edits(&with_stamp).unwrap();
+    assert_eq!((&bytes[..2], &encode_edits(&edits()).unwrap()[..2]), (&[2, 0][..], &[1, 0][..]));
+    assert_eq!(decode_edits(&bytes).unwrap(), with_stamp);
+    // The edit itself: its code, then lsn, records, digest.
+    let hex: String = bytes[bytes.len() - 36..].iter().map(|byte| format!("{byte:02x}")).collect();
+    let golden = include_str!("../../tests/golden/edit_directory_v2.hex");
+    assert_eq!(hex, golden.split_whitespace().collect::<String>());
+    let newer = decode_edits(&[&3_u16.to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
+    assert!(matches!(newer, CodecError::Newer { found: 3, newest: 2 }), "{newer}");
 }
 
 /// The smallest edits are those whose bytes mean the most memory.

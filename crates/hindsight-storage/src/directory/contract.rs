@@ -155,7 +155,7 @@ fn dropped_namespaces_go_whole(directory: &dyn Directory) {
     let mut drop = batch(2, &[(key(9, 1), place(3, 3))], &[key(7, 3)]);
     drop.dropped_namespaces = vec![NamespaceId(7), NamespaceId(50), NamespaceId(7)];
     let left = [others[0], others[1], (key(9, 1), place(3, 3))];
-    assert_eq!(directory.stamp_after(&drop).unwrap(), stamp_of(2, &left));
+    assert_eq!(directory.stamp_after(std::slice::from_ref(&drop)).unwrap(), stamp_of(2, &left));
     for _ in 0..2 {
         assert_eq!(directory.apply(&drop).unwrap(), stamp_of(2, &left));
         assert_eq!(all(directory, 2), left);
@@ -175,7 +175,7 @@ fn the_stamp_is_known_before(directory: &dyn Directory) {
     ];
     steps[3].dropped_namespaces = vec![NamespaceId(1), NamespaceId(u32::MAX)];
     for step in steps {
-        let expected = directory.stamp_after(&step).unwrap();
+        let expected = directory.stamp_after(std::slice::from_ref(&step)).unwrap();
         assert_eq!(directory.apply(&step).unwrap(), expected);
     }
     assert_eq!(directory.stamp().unwrap(), Some(stamp_of(3, &[(a, place(3, 1))])));
@@ -200,7 +200,7 @@ fn pages(directory: &dyn Directory) {
 fn too_large_a_batch_changes_nothing(directory: &dyn Directory) {
     let puts: Vec<_> = (0..BATCH_ENTRIES_MAX as u64).map(|n| (key(1, n.into()), place(1, n))).collect();
     let large = batch(1, &puts, &[key(2, 1)]);
-    for refused in [directory.apply(&large), directory.stamp_after(&large)] {
+    for refused in [directory.apply(&large), directory.stamp_after(std::slice::from_ref(&large))] {
         let error = refused.unwrap_err();
         assert!(matches!(error, DirectoryError::BatchTooLarge { entries: 100_001, .. }), "{error:?}");
         assert!(!error.needs_rebuild());

@@ -233,6 +233,7 @@ fn every_damaged_folder_ends_as_a_right_directory() {
 fn name_of(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Missing => "missing",
+        Doubt::Unnamed => "unnamed",
         Doubt::Unstamped => "unstamped",
         Doubt::Different { .. } => "different",
         Doubt::Entries { .. } => "entries",

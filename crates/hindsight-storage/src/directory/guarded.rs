@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{error::DirectoryError, folder};
+use super::{error::DirectoryError, folder, quiet};
 
 #[cfg(panic = "abort")]
 compile_error!("the directory catches the panics of sled: build with panic = \"unwind\"");
@@ -143,7 +143,7 @@ fn caught<T>(
 ) -> Result<T, DirectoryError> {
     // Nothing that a panic leaves half done is looked at again: the tree is given up, and what a visitor of ours has
     // gathered until then is thrown away with the error.
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match quiet::during(|| catch_unwind(AssertUnwindSafe(call))) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(source)) => {
             Err(DirectoryError::Failed { op, path: path.to_owned(), source: Box::new(source) })
@@ -154,7 +154,8 @@ fn caught<T>(
     }
 }
 
-fn message_of(panic: &(dyn Any + Send)) -> String {
+/// What a panic says, shortened.
+pub(super) fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => text,
         (None, Some(text)) => text.as_str(),

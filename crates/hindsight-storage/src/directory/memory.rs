@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use hindsight_core::MemoryId;
+use hindsight_core::{Lsn, MemoryId};
 use parking_lot::RwLock;
 
 use super::{
     Directory, PAGE_ENTRIES_MAX,
     batch::DirectoryBatch,
-    error::DirectoryError,
+    error::{DirectoryError, SourceError},
     jobs::{self, JOBS_MAX, Job},
+    open::Doubt,
     place::MemoryKey,
     stamp::Stamp,
 };
@@ -19,7 +20,7 @@ use crate::records::RecordPosition;
 #[derive(Debug, Default)]
 pub struct MemoryDirectory(RwLock<Held>);
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Held {
     entries: BTreeMap<MemoryKey, RecordPosition>,
     stamp: Option<Stamp>,
@@ -31,6 +32,38 @@ impl MemoryDirectory {
     #[must_use]
     pub fn new() -> MemoryDirectory {
         MemoryDirectory::default()
+    }
+
+    /// Another one that holds the same: as files that were copied.
+    #[must_use]
+    pub fn copied(&self) -> MemoryDirectory {
+        MemoryDirectory(RwLock::new(self.0.read().clone()))
+    }
+
+    /// As [`super::SledDirectory::check`]. What is in memory is neither lost nor damaged, so its stamp says all.
+    pub(super) fn check(&self, expected: Stamp) -> Result<(), Doubt> {
+        match self.0.read().stamp.ok_or(Doubt::Unstamped)? {
+            found if found == expected => Ok(()),
+            found => Err(Doubt::Different { expected, found }),
+        }
+    }
+
+    /// As [`super::SledDirectory::rebuild`].
+    pub(super) fn rebuild(
+        &self,
+        lsn: Lsn,
+        entries: impl IntoIterator<Item = Result<(MemoryId, RecordPosition), SourceError>>,
+    ) -> Result<(), DirectoryError> {
+        *self.0.write() = Held::default();
+        let (mut held, mut stamp) = (Held::default(), Stamp { lsn, ..Stamp::EMPTY });
+        for entry in entries {
+            let (id, position) = entry.map_err(DirectoryError::Source)?;
+            let old = held.entries.insert(MemoryKey::of(id, position), position);
+            stamp.replace(id, old, Some(position));
+        }
+        held.stamp = Some(stamp);
+        *self.0.write() = held;
+        Ok(())
     }
 }
 

@@ -31,6 +31,9 @@ pub enum Doubt {
     /// There is none.
     #[error("there is no directory")]
     Missing,
+    /// The manifest does not say what it should hold.
+    #[error("the manifest does not say what the directory should hold")]
+    Unnamed,
     /// It has no stamp: it is new, or its making was interrupted.
     #[error("the directory has no stamp")]
     Unstamped,

@@ -60,7 +60,7 @@ proptest! {
             match step {
                 Step::Apply { batch, lsn_step } => {
                     last = DirectoryBatch { lsn: Lsn(last.lsn.0 + lsn_step), ..batch };
-                    let expected = mirror.stamp_after(&last).unwrap();
+                    let expected = mirror.stamp_after(std::slice::from_ref(&last)).unwrap();
                     prop_assert_eq!(mirror.apply(&last).unwrap(), expected);
                 }
                 Step::ApplyAgain => {

@@ -95,5 +95,11 @@ fn edit_text(edit: &Edit) -> String {
             format!("namespace {id} is at lsn {applied} with {live} memories")
         }
         Edit::Checkpoint { lsn, durable } => format!("checkpoint at lsn {lsn}, durable up to {durable}"),
+        Edit::Directory { stamp } => {
+            format!(
+                "directory of {} records at lsn {}, digest {:032x}",
+                stamp.records, stamp.lsn, stamp.digest
+            )
+        }
     }
 }

@@ -66,7 +66,8 @@ impl<I: Io> Manifest<I> {
             header: reading.header,
             end: reading.end,
             last: reading.last,
-            rewrite_bytes: Self::rewrite_at(reading.image_end),
+            image_end: reading.image_end,
+            rewrite_bytes_min: 0,
             is_torn,
         }))
     }

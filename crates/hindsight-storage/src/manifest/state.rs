@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hindsight_core::{Lsn, Namespace, Timestamp};
 
 use crate::{
+    directory::Stamp,
     records::{Digest, NamespaceId, StoredFile},
     recovery::Floor,
 };
@@ -64,6 +65,19 @@ pub enum Edit {
         /// Everything up to this batch was durable when the edit was written.
         durable: Lsn,
     },
+    /// What the directory of exactly these files holds. An edit that changes which files there are takes it away, so it
+    /// comes last, or the directory is made anew at the next start.
+    Directory {
+        /// The stamp that the directory has, or will have once it is brought up to this batch.
+        stamp: Stamp,
+    },
+}
+
+impl Edit {
+    /// Whether there are other record files afterwards, so that a directory of those before does not fit.
+    pub(crate) fn changes_files(&self) -> bool {
+        matches!(self, Edit::DropNamespace { .. } | Edit::AddFile { .. } | Edit::RemoveFile { .. })
+    }
 }
 
 /// Why a batch of edits does not fit what was there before it.
@@ -146,6 +160,8 @@ pub struct ManifestState {
     pub next_namespace: u32,
     /// How far the log is in the files, and how far it was durable.
     pub floor: Floor,
+    /// What a directory of these files holds; `None` when nobody has said.
+    pub directory: Option<Stamp>,
 }
 
 impl Default for ManifestState {
@@ -155,6 +171,7 @@ impl Default for ManifestState {
             names: HashMap::new(),
             next_namespace: 1,
             floor: Floor::default(),
+            directory: None,
         }
     }
 }
@@ -168,6 +185,7 @@ pub(crate) struct Change {
     dropped: BTreeSet<Namespace>,
     next_namespace: u32,
     floor: Floor,
+    directory: Option<Stamp>,
 }
 
 impl ManifestState {
@@ -185,6 +203,7 @@ impl ManifestState {
             dropped: BTreeSet::new(),
             next_namespace: self.next_namespace,
             floor: self.floor,
+            directory: self.directory,
         };
         edits.iter().try_for_each(|edit| change.edit(self, edit))?;
         Ok(change)
@@ -202,6 +221,7 @@ impl ManifestState {
         }
         self.next_namespace = change.next_namespace;
         self.floor = change.floor;
+        self.directory = change.directory;
     }
 
     /// The edits that make this state out of an empty one, in the order of the namespaces' numbers. The number of the
@@ -226,12 +246,17 @@ impl ManifestState {
             std::iter::once(add).chain(files).chain([set])
         });
         let Floor { checkpoint_lsn, durable_lsn } = self.floor;
-        namespaces.chain([Edit::Checkpoint { lsn: checkpoint_lsn, durable: durable_lsn }])
+        let checkpoint = Edit::Checkpoint { lsn: checkpoint_lsn, durable: durable_lsn };
+        let directory = self.directory.map(|stamp| Edit::Directory { stamp });
+        namespaces.chain([checkpoint]).chain(directory)
     }
 }
 
 impl Change {
     fn edit(&mut self, state: &ManifestState, edit: &Edit) -> Result<(), EditFault> {
+        if edit.changes_files() {
+            self.directory = None;
+        }
         match edit {
             Edit::AddNamespace { id, name, next_file } => self.add_namespace(state, *id, name, *next_file)?,
             Edit::DropNamespace { id } => {
@@ -264,6 +289,7 @@ impl Change {
                 grows(*lsn, *durable)?;
                 self.floor = Floor { checkpoint_lsn: *lsn, durable_lsn: *durable };
             }
+            Edit::Directory { stamp } => self.directory = Some(*stamp),
         }
         Ok(())
     }

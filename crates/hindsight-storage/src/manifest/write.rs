@@ -41,7 +41,8 @@ impl<I: Io> Manifest<I> {
             dir: dir.to_owned(),
             store_id,
             state: Arc::clone(state),
-            rewrite_bytes: Self::rewrite_at(written.end.offset),
+            image_end: written.end.offset,
+            rewrite_bytes_min: 0,
             file: written.file,
             path: written.path,
             end: written.end,
@@ -63,7 +64,7 @@ impl<I: Io> Manifest<I> {
     pub(crate) fn append(&mut self, edits: &[Edit]) -> Result<(), AppendError> {
         if self.is_torn {
             self.rewrite()?;
-        } else if self.end.offset >= self.rewrite_bytes {
+        } else if self.is_rewrite_due() {
             match self.rewrite() {
                 // The old one can still be added to.
                 Err(AppendError::Shortage(failure)) => {
@@ -127,7 +128,7 @@ impl<I: Io> Manifest<I> {
         };
         let written = image.write(self.io.as_ref(), &self.dir, &self.state.read())?;
         let outdated = self.header.number.checked_sub(1).filter(|number| *number > 0);
-        self.rewrite_bytes = Self::rewrite_at(written.end.offset);
+        self.image_end = written.end.offset;
         self.last = written.header.image_last;
         self.file = written.file;
         self.path = written.path;

@@ -166,7 +166,7 @@ impl<I: Io> RecordFiles<I> {
 
     /// Opens all files of a namespace while none of them can be removed.
     #[expect(clippy::type_complexity, reason = "the one user takes it apart at once")]
-    fn open_all(
+    pub(super) fn open_all(
         &self,
         id: NamespaceId,
     ) -> Result<Option<(StoredNamespace, Vec<(u32, StoredFile, I::File)>)>, StorageError> {

@@ -60,39 +60,71 @@ pub(super) fn scan<F: IoFile>(
     expected: Option<Expected>,
     each: &mut dyn FnMut(Loaded) -> Result<(), ReplayError>,
 ) -> Result<(RecordFileHeader, StoredFile), StorageError> {
-    let corrupt = |offset: u64, fault: RecordFault| StorageError::CorruptRecords {
-        path: path.to_owned(),
-        offset,
-        fault,
-    };
+    let mut counted = Footer::default();
+    let (header, found) = walk(file, path, expected, &mut |position, entry, payload| {
+        let RecordPosition { offset, .. } = position;
+        let loaded = open_entry(position, entry, payload).map_err(|fault| corrupt(path, offset, fault))?;
+        count(&mut counted, &loaded);
+        each(loaded).map_err(|source| StorageError::Load { path: path.to_owned(), offset, source })
+    })?;
+    let footer = Footer { records: found.records, requests: found.requests, digest: found.digest };
+    if footer != counted {
+        return Err(corrupt(path, found.bytes.saturating_sub(FOOTER_BYTES as u64), RecordFault::Counts));
+    }
+    Ok((header, found))
+}
+
+/// As [`scan`], for who wants to know where the records lie and not what they say: none is decoded. Every checksum is
+/// checked; that the digest in the footer is that of the records follows from the BLAKE3 in the manifest.
+pub(super) fn scan_places<F: IoFile>(
+    file: &F,
+    path: &Path,
+    expected: Expected,
+    each: &mut dyn FnMut(MemoryId, RecordPosition),
+) -> Result<StoredFile, StorageError> {
+    let (_, found) = walk(file, path, Some(expected), &mut |position, entry, _| {
+        if entry.kind == EntryKind::Record {
+            each(MemoryId::from_u128(entry.key), position);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Visits every entry of a file, in order. Returns its header, and what it is, with the counts and the digest that its
+/// footer names.
+fn walk<F: IoFile>(
+    file: &F,
+    path: &Path,
+    expected: Option<Expected>,
+    each: &mut dyn FnMut(RecordPosition, &EntryHeader, &[u8]) -> Result<(), StorageError>,
+) -> Result<(RecordFileHeader, StoredFile), StorageError> {
     let mut reader = Reader::new(file).at("read", path)?;
     let head = reader.take(HEADER_BYTES).at("read", path)?;
-    let header = RecordFileHeader::decode(head).map_err(|fault| corrupt(0, fault))?;
+    let header = RecordFileHeader::decode(head).map_err(|fault| corrupt(path, 0, fault))?;
     if let Some(expected) = expected {
-        expected.check(header).map_err(|fault| corrupt(0, fault))?;
+        expected.check(header).map_err(|fault| corrupt(path, 0, fault))?;
     }
     let footer_at = reader.len.saturating_sub(FOOTER_BYTES as u64);
-    let mut counted = Footer::default();
     while reader.offset() < footer_at {
         let offset = reader.offset();
         let room = usize::try_from(footer_at - offset).unwrap_or(usize::MAX);
-        let entry = reader.entry(room).at("read", path)?.map_err(|fault| corrupt(offset, fault))?;
+        let entry = reader.entry(room).at("read", path)?.map_err(|fault| corrupt(path, offset, fault))?;
         let (entry, payload) =
-            EntryHeader::open(header.salt, entry).map_err(|fault| corrupt(offset, fault))?;
+            EntryHeader::open(header.salt, entry).map_err(|fault| corrupt(path, offset, fault))?;
         let position = RecordPosition { namespace: header.namespace, file: header.number, offset };
-        let loaded = open_entry(position, &entry, payload).map_err(|fault| corrupt(offset, fault))?;
-        count(&mut counted, &loaded);
-        each(loaded).map_err(|source| StorageError::Load { path: path.to_owned(), offset, source })?;
+        each(position, &entry, payload)?;
     }
     let offset = reader.offset();
     let foot = reader.take(FOOTER_BYTES).at("read", path)?;
-    let footer = Footer::decode(header.salt, foot).map_err(|fault| corrupt(offset, fault))?;
-    if footer != counted {
-        return Err(corrupt(offset, RecordFault::Counts));
-    }
+    let footer = Footer::decode(header.salt, foot).map_err(|fault| corrupt(path, offset, fault))?;
     let Footer { records, requests, digest } = footer;
     let (bytes, blake3) = (reader.len, *reader.hasher.finalize().as_bytes());
     Ok((header, StoredFile { bytes, blake3, records, requests, digest }))
+}
+
+fn corrupt(path: &Path, offset: u64, fault: RecordFault) -> StorageError {
+    StorageError::CorruptRecords { path: path.to_owned(), offset, fault }
 }
 
 /// Decodes an entry whose checksum was right.

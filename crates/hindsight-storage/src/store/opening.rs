@@ -12,6 +12,7 @@ use super::{LOG_DIR, Occupant, Storage, StorageOptions, cannot_create, format::F
 use crate::{
     checkpoint::{Checkpointer, Garbage, remove_orphans},
     codec,
+    directory::Slot,
     error::{At, ReplayError, StorageError},
     io::{Io, uninterrupted},
     log::Log,
@@ -110,6 +111,7 @@ impl<I: Io> Opening<I> {
             Some(manifest) => manifest,
             None => Manifest::create(&io, &dir, format.store_id, &state)?,
         };
+        manifest.set_rewrite_min(options.manifest_rewrite_bytes);
         manifest.mend()?;
         io.create_dir_all(records.ns()).map_err(|error| cannot_create(records.ns(), error))?;
         recovered.removed.extend(remove_orphans(&records, &dir, manifest.number())?);
@@ -121,6 +123,7 @@ impl<I: Io> Opening<I> {
             log,
             checkpointer,
             records,
+            directory: Slot::default(),
             dir,
             format,
             space,

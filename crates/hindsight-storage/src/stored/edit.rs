@@ -6,18 +6,40 @@ use hindsight_core::{Lsn, Timestamp};
 
 use crate::{
     codec::CodecError,
+    directory::Stamp,
     manifest::Edit,
     records::{Digest, NamespaceId, StoredFile},
 };
 
 #[derive(Debug, Encode, Decode)]
 pub(crate) enum StoredEdit {
-    AddNamespace { id: u32, name: String, next_file: u32 },
-    DropNamespace { id: u32 },
+    AddNamespace {
+        id: u32,
+        name: String,
+        next_file: u32,
+    },
+    DropNamespace {
+        id: u32,
+    },
     AddFile(Box<StoredFileEdit>),
-    RemoveFile { namespace: u32, number: u32 },
+    RemoveFile {
+        namespace: u32,
+        number: u32,
+    },
     SetNamespace(Box<StoredNamespaceEdit>),
-    Checkpoint { lsn: u64, durable_lsn: u64 },
+    Checkpoint {
+        lsn: u64,
+        durable_lsn: u64,
+    },
+    /// Since schema 2.
+    Directory(Box<StoredStamp>),
+}
+
+#[derive(Debug, Encode, Decode)]
+pub(crate) struct StoredStamp {
+    lsn: u64,
+    records: u64,
+    digest: u128,
 }
 
 #[derive(Debug, Encode, Decode)]
@@ -73,6 +95,13 @@ impl From<&Edit> for StoredEdit {
             Edit::Checkpoint { lsn, durable } => {
                 StoredEdit::Checkpoint { lsn: lsn.0, durable_lsn: durable.0 }
             }
+            Edit::Directory { stamp: Stamp { lsn, records, digest } } => {
+                StoredEdit::Directory(Box::new(StoredStamp {
+                    lsn: lsn.0,
+                    records: *records,
+                    digest: *digest,
+                }))
+            }
         }
     }
 }
@@ -110,6 +139,10 @@ impl TryFrom<StoredEdit> for Edit {
             }
             StoredEdit::Checkpoint { lsn, durable_lsn } => {
                 Edit::Checkpoint { lsn: Lsn(lsn), durable: Lsn(durable_lsn) }
+            }
+            StoredEdit::Directory(stamp) => {
+                let StoredStamp { lsn, records, digest } = *stamp;
+                Edit::Directory { stamp: Stamp { lsn: Lsn(lsn), records, digest } }
             }
         })
     }

@@ -1,6 +1,6 @@
 //! The record files: each by itself, and those of a namespace together.
 
-use std::{ffi::OsStr, io};
+use std::{collections::BTreeMap, ffi::OsStr, io};
 
 use super::{Checker, FileState};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     io::Io,
     manifest::StoredNamespace,
     records::{
-        NS_DIR, NamespaceId, Newest, RecordFault, StoredFile, is_unfinished_record_file, namespace_dir,
-        parse_namespace_dir, parse_record_file, record_path, scan_file,
+        Loaded, NS_DIR, NamespaceId, Newest, RecordFault, StoredFile, is_unfinished_record_file,
+        namespace_dir, parse_namespace_dir, parse_record_file, record_path, scan_file,
     },
 };
 
@@ -20,14 +20,25 @@ impl<I: Io> Checker<'_, I> {
             self.namespace(namespace)?;
         }
         self.state.namespaces = namespaces;
+        self.stamp();
         self.unnamed_files()
     }
 
     fn namespace(&mut self, namespace: &StoredNamespace) -> Result<(), StorageError> {
         let mut newest = Newest::default();
+        let mut places = BTreeMap::new();
         let mut are_sound = true;
         for (number, stored) in &namespace.files {
-            are_sound &= self.file(namespace, *number, stored, &mut newest)?;
+            are_sound &= self.file(namespace, *number, stored, &mut |loaded| {
+                newest.see(loaded);
+                if let Loaded::Record { position, record, .. } = loaded {
+                    places.insert(record.memory.id, *position);
+                }
+            })?;
+        }
+        self.places = self.places.filter(|_| are_sound);
+        if let Some(stamp) = &mut self.places {
+            places.into_iter().for_each(|(id, position)| stamp.replace(id, None, Some(position)));
         }
         let (live, digest) = newest.counted();
         if are_sound && (live, digest) != (namespace.live, namespace.digest) {
@@ -45,7 +56,7 @@ impl<I: Io> Checker<'_, I> {
         namespace: &StoredNamespace,
         number: u32,
         stored: &StoredFile,
-        newest: &mut Newest,
+        see: &mut dyn FnMut(&Loaded),
     ) -> Result<bool, StorageError> {
         let path = record_path(&self.dir.join(NS_DIR), namespace.id, number);
         match self.io.file_len(&path) {
@@ -56,7 +67,7 @@ impl<I: Io> Checker<'_, I> {
             result => result.at("read", &path)?,
         };
         let scanned = scan_file(self.io, &path, &mut |loaded| {
-            newest.see(&loaded);
+            see(&loaded);
             Ok(())
         });
         let checked = scanned.and_then(|(header, found)| {

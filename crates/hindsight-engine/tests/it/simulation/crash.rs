@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hindsight_storage::directory::{DirectoryHome, MemoryDirectory};
 use hindsight_storage::io::Io;
 use hindsight_storage::testing::MemIo;
 
@@ -23,28 +24,43 @@ pub(super) fn is_allowed(found: u64, acked: u64, sent: u64) -> Outcome {
     Ok(())
 }
 
-/// Opens an image and shows it. The engine is put down again.
-pub(super) fn show(config: &Config, disk: &MemIo, model: &Model, acked: u64) -> Outcome<Picture> {
+/// Opens an image and shows it, with the directory, if there is one. The engine is put down again.
+pub(super) fn show(
+    config: &Config,
+    disk: &MemIo,
+    model: &Model,
+    acked: u64,
+    twin: Option<MemoryDirectory>,
+) -> Outcome<(Picture, u64)> {
     let io = SimIo::new(config.seed, disk.clone(), Plan::Nothing, config.sabotage);
     let opened = Engine::open_with(Arc::new(io), Path::new(DIR), config.options.clone());
     let (engine, _) =
         opened.map_err(|error| format!("an honest disk, and it does not open: {}", told(error)))?;
     let found = engine.revision().0;
     is_allowed(found, acked, model.sent())?;
-    expect::world(&engine, model, &model.world_at(found), disk.now_ms(), found)
+    let world = model.world_at(found);
+    let mut cold_reads = 0;
+    if let Some(twin) = twin {
+        let opened = engine.open_directory(&DirectoryHome::Memory(Arc::new(twin)));
+        opened.map_err(|error| format!("an honest disk, and no directory: {error:?}"))?;
+        cold_reads = expect::cold(&engine, model, &world)?;
+    }
+    Ok((expect::world(&engine, model, &world, disk.now_ms(), found)?, cold_reads))
 }
 
-/// Holds an image against the run it comes from. Returns how many batches it holds.
-pub(super) fn check(sim: &Sim, image: &MemIo, acked: u64, seed: u64, goes_on: bool) -> Outcome<u64> {
-    let picture = show(&sim.config, image, &sim.model, acked)?;
-    let again = show(&sim.config, image, &sim.model, picture.lsn)?;
+/// Holds an image against the run it comes from. Returns how many batches it holds, and how many memories could be read
+/// without loading their namespace.
+pub(super) fn check(sim: &Sim, image: &MemIo, acked: u64, seed: u64, goes_on: bool) -> Outcome<(u64, u64)> {
+    // The directory is of another moment than the image: it is made anew, unless it fits by chance.
+    let (picture, cold_reads) = show(&sim.config, image, &sim.model, acked, Some(sim.twin.copied()))?;
+    let (again, _) = show(&sim.config, image, &sim.model, picture.lsn, None)?;
     if picture != again {
         return Err(format!("opened again it shows another picture: {picture:?}, then {again:?}"));
     }
     if goes_on {
         live_on(sim, image, picture.lsn, seed).map_err(|wrong| format!("{wrong}\n  when life went on"))?;
     }
-    Ok(picture.lsn)
+    Ok((picture.lsn, cold_reads))
 }
 
 /// Life goes on after the crash: clients send again what was never answered, others write; then the power fails again.
@@ -56,6 +72,7 @@ fn live_on(sim: &Sim, image: &MemIo, found: u64, seed: u64) -> Outcome {
     next.model = sim.model.clone();
     next.model.forget_after(found);
     next.counters = sim.counters;
+    next.twin = Arc::new(sim.twin.copied());
     next.io.set_acked(found);
     next.open()?;
     for request in sim.requests.iter().rev().take(8).rev() {
@@ -104,7 +121,7 @@ impl Recovery {
 
     fn ends(sim: &Sim, disk: &MemIo) -> Outcome<Recovery> {
         let before = disk.counts().calls;
-        let picture = show(&sim.config, disk, &sim.model, sim.acked())?;
+        let (picture, _) = show(&sim.config, disk, &sim.model, sim.acked(), None)?;
         let lengths = disk.files().into_iter().map(|(path, bytes)| (path, bytes.len())).collect();
         Ok(Recovery { picture, calls: disk.counts().calls - before, lengths })
     }

@@ -60,6 +60,24 @@ pub(super) fn same(item: Item, known: &Known, found: &Memory) -> Outcome {
     Err(format!("item {item} is not what was written:\nexpected {expected:?}\nfound    {found:?}"))
 }
 
+/// Reads every memory by its id, before any namespace was loaded for another reason. Returns how many of them needed no
+/// loading.
+pub(super) fn cold(engine: &Engine, model: &Model, world: &World) -> Outcome<u64> {
+    let mut cold_reads = 0;
+    for (index, space) in world.iter().enumerate() {
+        for (item, known) in &space.items {
+            let Some(id) = model.id(*item) else { continue };
+            let got = engine.get(&namespace(index), id, None).and_then(Unsynced::wait).map_err(told)?;
+            if got.revision.0 != space.applied {
+                return Err(format!("item {item} as of lsn {}, expected {}", got.revision, space.applied));
+            }
+            same(*item, known, &got.memory)?;
+            cold_reads += u64::from(!engine.is_loaded(&namespace(index)));
+        }
+    }
+    Ok(cold_reads)
+}
+
 /// Holds everything that the engine shows against the model's world; what it shows must be synced.
 pub(super) fn world(
     engine: &Engine,

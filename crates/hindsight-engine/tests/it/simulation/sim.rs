@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use hindsight_core::Lsn;
 use hindsight_engine::{EngineError, Options, Unsynced};
+use hindsight_storage::directory::{
+    DirectoryError, DirectoryHome, DirectoryState, MemoryDirectory, OpenDirectoryError,
+};
 use hindsight_storage::testing::{FaultKind, MemIo};
 use hindsight_storage::{LogOptions, StorageOptions};
 
@@ -81,6 +84,10 @@ pub(super) struct Sim {
     pub(super) requests: Vec<Request>,
     pub(super) crowd: Crowd,
     engine: Option<Arc<Engine>>,
+    /// The directory, which is on no simulated disk: a crash leaves it as it is, whatever it leaves of the rest.
+    pub(super) twin: Arc<MemoryDirectory>,
+    /// As it was some time ago.
+    older_twin: Arc<MemoryDirectory>,
     answers: Vec<Answer>,
     keeps_shots: bool,
     /// A fault has ended the run.
@@ -117,6 +124,11 @@ pub(super) struct Checked {
     pub(super) urgent: u64,
     /// How often writes were taken again.
     pub(super) recovered: u64,
+    /// Directories that fitted what the disk holds, and those that were made anew.
+    pub(super) intact: u64,
+    pub(super) rebuilt: u64,
+    /// Memories that were read without loading their namespace.
+    pub(super) cold_reads: u64,
 }
 
 impl Checked {
@@ -133,6 +145,9 @@ impl Checked {
         self.without_room += other.without_room;
         self.urgent += other.urgent;
         self.recovered += other.recovered;
+        self.intact += other.intact;
+        self.rebuilt += other.rebuilt;
+        self.cold_reads += other.cold_reads;
         self.segments = self.segments.max(other.segments);
     }
 }
@@ -148,6 +163,8 @@ impl Sim {
             requests: Vec::new(),
             crowd: Crowd::default(),
             engine: None,
+            twin: Arc::default(),
+            older_twin: Arc::default(),
             answers: Vec::new(),
             keeps_shots: false,
             is_over: false,
@@ -230,6 +247,12 @@ impl Sim {
         self.io.ask(&engine);
         self.io.set_acked(found);
         self.engine = Some(Arc::clone(&engine));
+        if self.random.percent(60) {
+            self.open_directory()?;
+            if self.is_over {
+                return Ok(());
+            }
+        }
         // Looking loads every namespace. Half of the time they stay as they are, until they are touched.
         if matches!(self.config.plan, Plan::Fault { .. }) || self.random.percent(50) {
             return Ok(());
@@ -248,6 +271,38 @@ impl Sim {
             }
         }
         Ok(())
+    }
+
+    /// Opens the directory, at whatever moment. Sometimes it is one that was put back from a backup.
+    pub(super) fn open_directory(&mut self) -> Outcome {
+        match self.random.below(10) {
+            0..2 => self.older_twin = Arc::new(self.twin.copied()),
+            2 => self.twin = Arc::new(self.older_twin.copied()),
+            _ => {}
+        }
+        match self.engine().open_directory(&DirectoryHome::Memory(Arc::clone(&self.twin))) {
+            Ok(report) => {
+                let is_intact = matches!(report.state, DirectoryState::Intact);
+                self.checked.intact += u64::from(is_intact);
+                self.checked.rebuilt += u64::from(!is_intact);
+                Ok(())
+            }
+            Err(OpenDirectoryError::Storage(error)) => self.failed(&EngineError::Storage(error)),
+            // A record file could not be read.
+            Err(OpenDirectoryError::Directory(error)) if self.has_failed() => {
+                assert!(matches!(error, DirectoryError::Source(_)), "{error:?}");
+                Ok(())
+            }
+            Err(error) => Err(format!("an honest disk, and {error:?}")),
+        }
+    }
+
+    /// Whether a call has failed, or the power.
+    fn has_failed(&self) -> bool {
+        match self.config.plan {
+            Plan::Fault { at, .. } | Plan::PowerCut(at) => at < self.io.calls(),
+            Plan::Nothing | Plan::Shots(_) => false,
+        }
     }
 
     pub(super) fn acked(&self) -> u64 {
@@ -332,8 +387,9 @@ impl Sim {
                         let (seed, call) = (self.config.seed, shot.call);
                         format!("{wrong}\n  after a power cut at call {call}, outcome {outcome}; repeat with HINDSIGHT_SIM_SEED={seed} HINDSIGHT_SIM_POINT={call}")
                     })
-                    .map(|found| {
+                    .map(|(found, cold_reads)| {
                         self.checked.images += 1;
+                        self.checked.cold_reads += cold_reads;
                         self.checked.unacknowledged += u64::from(found > shot.acked);
                         self.checked.shortened += u64::from(found < self.model.sent());
                     })?;

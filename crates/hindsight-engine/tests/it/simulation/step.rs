@@ -36,9 +36,11 @@ impl Sim {
             38..52 => self.send_new(Sim::update),
             52..58 => self.send_new(Sim::forget),
             58..63 => self.send_new(Sim::restore),
-            63..69 => self.send_again(),
-            69..73 => self.read(),
-            73..77 => self.move_clock(),
+            63..68 => self.send_again(),
+            68..71 => self.read(),
+            71..75 => self.read_one(),
+            75..76 => self.open_directory(),
+            76..77 => self.move_clock(),
             77..89 => self.commit(),
             89..92 => self.witness(),
             92..95 => self.checkpoint(),
@@ -104,6 +106,26 @@ impl Sim {
             let ids = expect::list(model, &expected, &page.memories)?;
             ids.into_iter().try_for_each(|(item, id)| model.learn(item, id))
         });
+        Ok(())
+    }
+
+    /// Reads one memory by its id, which may lie in a namespace that is not loaded.
+    fn read_one(&mut self) -> Outcome {
+        let (engine, space) = (self.engine(), self.random.index(NAMESPACES.len()));
+        let (name, expected) = (namespace(space), self.model.world[space].clone());
+        let items: Vec<Item> = expected.items.keys().copied().collect();
+        let Some(item) = items.get(self.random.index(items.len().max(1))).copied() else { return Ok(()) };
+        let Some(id) = self.model.id(item) else { return Ok(()) };
+        let was_cold = !engine.is_loaded(&name);
+        let got = match engine.get(&name, id, None) {
+            Ok(got) => got,
+            Err(error) => return self.failed(&error),
+        };
+        if got.lsn().0 != expected.applied {
+            return Err(format!("a read by id as of lsn {}, expected {}", got.lsn(), expected.applied));
+        }
+        self.checked.cold_reads += u64::from(was_cold && !engine.is_loaded(&name));
+        self.later(got, move |_, got| expect::same(item, &expected.items[&item], &got.memory));
         Ok(())
     }
 
