@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hindsight_core::{Batch, Change, Lsn, Record, State};
 use hindsight_storage::record_digest;
+use parking_lot::RwLock;
 
 use crate::error::EngineError;
 use crate::reply::Model;
@@ -40,6 +41,23 @@ pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Resul
     state.applied = lsn;
     state.last_at = state.last_at.max(Some(batch.at));
     Ok(())
+}
+
+/// What [`apply`] must never be, for the tests that have to notice.
+pub(crate) fn in_two_steps(
+    state: &RwLock<NamespaceState>,
+    lsn: Lsn,
+    batch: Batch,
+) -> Result<(), EngineError> {
+    let mut first = batch.clone();
+    first.changes.truncate(batch.changes.len() / 2);
+    first.request = None;
+    let changes = batch.changes.get(first.changes.len()..).unwrap_or_default().to_vec();
+    let before = state.read().applied;
+    apply(&mut state.write(), lsn, first)?;
+    state.write().applied = before;
+    std::thread::yield_now();
+    apply(&mut state.write(), lsn, Batch { changes, ..batch })
 }
 
 fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {

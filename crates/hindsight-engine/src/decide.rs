@@ -2,6 +2,7 @@
 
 use hindsight_core::{Invalid, MemoryId, NamedVector, Namespace, RawVectors, Timestamp};
 use hindsight_storage::io::Io;
+use hindsight_storage::sabotage::{Sabotage, has};
 
 use crate::error::EngineError;
 use crate::reply::Model;
@@ -11,6 +12,9 @@ use crate::state::NamespaceState;
 /// the clock (D9).
 pub(crate) fn next_time(io: &impl Io, state: &NamespaceState) -> Timestamp {
     let now = now(io);
+    if has(Sabotage::TimeFromClock) {
+        return now;
+    }
     state.last_at.map_or(now, |last| now.max(last.plus_ms(1)))
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 use hindsight_core::{Batch, Change, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
+use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, StorageOptions, Urgency};
 use parking_lot::Mutex;
 
@@ -225,8 +226,15 @@ impl<I: Io> EngineOver<I> {
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.
     pub(crate) fn commit(&self, cell: &Cell, batch: Batch) -> Result<Lsn, EngineError> {
-        let lsn = self.storage.append_as(&batch, urgency_of(&batch))?;
-        crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
+        let mut lsn = self.storage.append_as(&batch, urgency_of(&batch))?;
+        if has(Sabotage::PositionFromClock) {
+            lsn = Lsn(self.io.now_ms());
+        }
+        if has(Sabotage::ApplyInTwoSteps) {
+            crate::apply::in_two_steps(&cell.state, lsn, batch)?;
+        } else {
+            crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
+        }
         Ok(lsn)
     }
 

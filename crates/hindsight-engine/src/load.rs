@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use hindsight_core::{Batch, Lsn, MemoryId, Record};
 use hindsight_storage::io::Io;
+use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest, StoredNamespace};
 
 use crate::apply::{apply, hold};
@@ -57,6 +58,9 @@ pub(crate) fn load<I: Io>(files: &RecordFiles<I>, cold: &Cold) -> Result<Namespa
         // The order of ids, not of files: the same as after any other history with this outcome.
         for (lsn, record) in newest.into_values() {
             hold(&mut state, lsn, record)?;
+        }
+        if has(Sabotage::ForgetRequestIds) {
+            requests.clear();
         }
         requests.sort_by_key(|request| request.lsn);
         for SeenRequest { key, ids, lsn } in requests {

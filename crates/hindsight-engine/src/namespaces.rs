@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace};
 use hindsight_storage::io::Io;
+use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -60,7 +61,10 @@ impl Cell {
     ///
     /// # Errors
     /// When it does not fit what came before it.
-    pub(crate) fn replay(&self, lsn: Lsn, batch: Batch) -> Result<(), EngineError> {
+    pub(crate) fn replay(&self, lsn: Lsn, mut batch: Batch) -> Result<(), EngineError> {
+        if has(Sabotage::ForgetRequestIds) {
+            batch.request = None;
+        }
         match self.cold.lock().as_mut() {
             Some(cold) => {
                 cold.touched.extend(batch.changes.iter().map(Change::id));

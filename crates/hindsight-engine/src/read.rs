@@ -7,6 +7,7 @@ use hindsight_core::limits::PAGE_SIZE_MAX;
 use hindsight_core::{Invalid, Lsn, Memory, MemoryId, Namespace, Recall, Recalled, Record, State};
 use hindsight_storage::directory::MemoryKey;
 use hindsight_storage::io::Io;
+use hindsight_storage::sabotage::{Sabotage, has};
 
 use crate::decide::{fits, now};
 use crate::engine::EngineOver;
@@ -101,7 +102,10 @@ impl<I: Io> EngineOver<I> {
     ) -> Result<Unsynced<Recalled, I>, EngineError> {
         recall.check()?;
         let empty = NamespaceState::default();
-        let cell = self.loaded(namespace)?;
+        let mut cell = self.loaded(namespace)?;
+        if has(Sabotage::RecallElsewhere) {
+            cell = self.namespaces.after(None).into_iter().next();
+        }
         let guard = cell.as_ref().map(|cell| cell.state.read());
         let state = guard.as_deref().unwrap_or(&empty);
         if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {

@@ -33,6 +33,8 @@ mod reader;
 mod real;
 pub mod records;
 mod recovery;
+#[doc(hidden)]
+pub mod sabotage;
 pub mod segment;
 pub mod store;
 mod space;

@@ -22,6 +22,7 @@ use crate::{
     frame::FrameFault,
     io::{Io, uninterrupted},
     log::Tail,
+    sabotage::{self, Sabotage},
     segment::{FRAMES_START, LogEnd, LogPlace, is_unfinished_segment, parse_segment_name},
     space::Space,
 };
@@ -116,7 +117,9 @@ pub(crate) fn recover<I: Io>(
     uninterrupted(|| io.sync_dir(&place.dir)).at("sync", &place.dir)?;
     let next_lsn = Lsn(report.last_lsn.0 + 1);
     let (segment, end) = match segment {
-        Some(segment) if report.torn.is_none() => (segment, end),
+        Some(segment) if report.torn.is_none() || sabotage::has(Sabotage::GoOnInTornSegment) => {
+            (segment, end)
+        }
         // IMPORTANT: what is torn stays as it is, and the log goes on in a new segment that says where the old one
         // ends. Cutting it off in place would rewrite a sector that holds sound frames; appending behind it would
         // make the new frames unreadable.

@@ -22,7 +22,7 @@ mod disk;
 mod expect;
 mod model;
 mod planted;
-mod random;
+pub(crate) mod random;
 mod request;
 mod sabotage;
 mod sim;

@@ -25,6 +25,7 @@ use crate::{
     error::{IoFailure, ReplayError, StorageError},
     io::{Io, OpenMode},
     manifest::{ManifestState, StoredNamespace},
+    sabotage::{self, Sabotage},
 };
 
 /// How many files are kept open for point reads.
@@ -151,13 +152,14 @@ impl<I: Io> RecordFiles<I> {
                 newest.see(&loaded);
                 each(loaded)
             })?;
-            if found != *stored {
+            if found != *stored && !sabotage::has(Sabotage::TrustRecordFiles) {
                 let fault = RecordFault::NotInManifest;
                 return Err(StorageError::CorruptRecords { path, offset: 0, fault });
             }
         }
         let (found_live, digest) = (newest.records.len() as u64, newest.digest);
-        if (found_live, digest) != (namespace.live, namespace.digest) {
+        let is_whole = (found_live, digest) == (namespace.live, namespace.digest);
+        if !is_whole && !sabotage::has(Sabotage::TrustRecordFiles) {
             let (name, live) = (namespace.name.as_str().to_owned(), namespace.live);
             return Err(StorageError::CorruptNamespace { name, live, found_live });
         }
