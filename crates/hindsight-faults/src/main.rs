@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use hindsight_faults::{Setting, Verdict, full, kill, power, setting, syscalls, terminate};
+use hindsight_faults::{Setting, Verdict, full, history, kill, memory, power, setting, syscalls, terminate};
 
 /// Breaks a running server in every way it must survive, and says what was lost.
 #[derive(Debug, Parser)]
@@ -20,6 +20,13 @@ struct Cli {
 enum Command {
     /// SIGKILL while requests are in flight.
     Kill(kill::Args),
+    /// What clients were told before and after kills, in some order.
+    History(history::Args),
+    /// What a start takes of memory and time.
+    Memory(memory::Args),
+    /// Writes a log for `memory`.
+    #[command(hide = true)]
+    Fill(memory::FillArgs),
     /// A power cut: an ext4 file system that forgets what was never synced.
     Power(power::Args),
     /// A disk without space.
@@ -32,10 +39,17 @@ enum Command {
 
 fn main() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
+    if let Command::Fill(args) = &cli.command {
+        memory::fill(args)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (setting, name) = (Setting::new(cli.setting)?, name_of(&cli.command));
     let mut verdict = Verdict::begin(name, setting.seed);
     let ran = match &cli.command {
         Command::Kill(args) => kill::run(args, &setting, &mut verdict),
+        Command::History(args) => history::run(args, &setting, &mut verdict),
+        Command::Memory(args) => memory::run(args, &setting, &mut verdict),
+        Command::Fill(_) => Ok(()),
         Command::Power(args) => power::run(args, &setting, &mut verdict),
         Command::Full(args) => full::run(args, &setting, &mut verdict),
         Command::Syscalls(args) => syscalls::run(args, &setting, &mut verdict),
@@ -51,6 +65,9 @@ fn main() -> anyhow::Result<ExitCode> {
 fn name_of(command: &Command) -> &'static str {
     match command {
         Command::Kill(_) => "kill",
+        Command::History(_) => "history",
+        Command::Memory(_) => "memory",
+        Command::Fill(_) => "fill",
         Command::Power(_) => "power",
         Command::Full(_) => "full",
         Command::Syscalls(_) => "syscalls",

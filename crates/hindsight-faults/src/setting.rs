@@ -5,6 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, ensure};
 
+/// What stands in a program with `hindsight_storage::sabotage`, and in no other.
+const PLANTED_MARK: &str = "a bug acts that a test has planted";
+
 /// The flags that every command has.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -52,6 +55,7 @@ impl Setting {
             "{} is not there: build it with `cargo build --release -p hindsight`, or name it with --program",
             program.display()
         );
+        is_as_released(&program)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         Ok(Setting {
             // A command changes no folder, but strace matches paths by their letters.
@@ -76,6 +80,18 @@ impl Setting {
     pub fn random(&self, part: u64) -> fastrand::Rng {
         fastrand::Rng::with_seed(self.seed ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
+}
+
+/// A server in which tests can plant bugs is not the one that is shipped (A13).
+fn is_as_released(program: &Path) -> anyhow::Result<()> {
+    let bytes = std::fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
+    let mark = PLANTED_MARK.as_bytes();
+    ensure!(
+        !bytes.windows(mark.len()).any(|window| window == mark),
+        "{} was built with the bugs that tests plant: build it with `cargo build --release -p hindsight`",
+        program.display()
+    );
+    Ok(())
 }
 
 /// A new folder below `place`, removed when it is dropped.

@@ -6,9 +6,30 @@ use std::time::Instant;
 
 use anyhow::Context;
 
+/// What is run, and how.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Run only these
+    #[arg(value_name = "COMMAND", value_parser = names())]
+    only: Vec<String>,
+    /// Fewer of everything: to see whether it works at all
+    #[arg(long, conflicts_with = "release_amounts")]
+    quick: bool,
+    /// As much of everything as before a release; takes hours
+    #[arg(long)]
+    release_amounts: bool,
+    /// Build as you are and run as root, by a sudo that asks for no password
+    #[arg(long)]
+    sudo: bool,
+}
+
+fn names() -> clap::builder::PossibleValuesParser {
+    COMMANDS.iter().map(|(name, _)| *name).collect::<Vec<_>>().into()
+}
+
 /// How much is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amounts {
+enum Amounts {
     /// Enough to see whether it works at all: a minute.
     Quick,
     /// What CI tries: a few minutes.
@@ -17,11 +38,9 @@ pub enum Amounts {
     Release,
 }
 
-impl Amounts {
-    /// The amounts that the flags ask for.
-    #[must_use]
-    pub fn of(quick: bool, release: bool) -> Amounts {
-        match (quick, release) {
+impl Args {
+    fn amounts(&self) -> Amounts {
+        match (self.quick, self.release_amounts) {
             (_, true) => Amounts::Release,
             (true, false) => Amounts::Quick,
             (false, false) => Amounts::Usual,
@@ -32,18 +51,20 @@ impl Amounts {
 /// Each command, and its flags when only a little is tried.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("kill", &["--cycles", "20", "--acknowledged", "10000"]),
+    ("history", &["--histories", "4"]),
     ("power", &["--cycles", "20"]),
     ("full", &["--cycles", "4"]),
     ("syscalls", &[]),
     ("terminate", &["--cycles", "8"]),
+    ("memory", &["--log-mib", "64"]),
 ];
 
-/// Builds the server and the tool, runs each command, and tells whether all passed. One that fails does not keep the
+/// Builds the server and the tool, runs the commands, and tells whether all passed. One that fails does not keep the
 /// others from being run.
 ///
 /// # Errors
 /// When cargo or the tool cannot be started.
-pub fn run(root: &Path, amounts: Amounts) -> anyhow::Result<bool> {
+pub fn run(root: &Path, args: &Args) -> anyhow::Result<bool> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--release", "--locked", "--package", "hindsight", "--package", "hindsight-faults"]);
@@ -52,22 +73,29 @@ pub fn run(root: &Path, amounts: Amounts) -> anyhow::Result<bool> {
     }
     let folder = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let tool = root.join(folder).join("release/hindsight-faults");
-    let mut failed = Vec::new();
+    let (mut ran, mut failed) = (0, Vec::new());
     for (name, quick) in COMMANDS {
+        if !args.only.is_empty() && !args.only.iter().any(|only| only == name) {
+            continue;
+        }
         let began = Instant::now();
-        let mut command = Command::new(&tool);
+        let mut command = if args.sudo { Command::new("sudo") } else { Command::new(&tool) };
+        if args.sudo {
+            command.arg("--non-interactive").arg(&tool);
+        }
         command.arg(name);
-        match amounts {
+        match args.amounts() {
             Amounts::Quick => command.args(*quick),
             Amounts::Usual => &mut command,
             Amounts::Release => command.arg("--release-amounts"),
         };
         let status = command.status().with_context(|| format!("cannot start {}", tool.display()))?;
         println!("-- {name}: {status}, {} s\n", began.elapsed().as_secs());
+        ran += 1;
         if !status.success() {
             failed.push(*name);
         }
     }
-    println!("faults: {} commands, failed: {failed:?}", COMMANDS.len());
+    println!("faults: {ran} commands, failed: {failed:?}");
     Ok(failed.is_empty())
 }

@@ -26,14 +26,7 @@ enum Command {
     /// Check the house rules: layering, sizes, panics, docs, links and more.
     Tidy,
     /// Break a running server in every way it must survive: kills, power cuts, a full disk, failing system calls.
-    Faults {
-        /// Fewer of everything: to see whether it works at all.
-        #[arg(long, conflicts_with = "release_amounts")]
-        quick: bool,
-        /// As much of everything as before a release; takes hours.
-        #[arg(long)]
-        release_amounts: bool,
-    },
+    Faults(faults::Args),
     /// Run every step of CI, as .ci/run does.
     Ci,
     /// Run the simulation at the amounts of a release.
@@ -72,9 +65,7 @@ fn main() -> anyhow::Result<ExitCode> {
             eprintln!("tidy: {} rules, {} findings", tidy::RULES.len(), findings.len());
             Ok(exit_code(findings.is_empty()))
         }
-        Command::Faults { quick, release_amounts } => {
-            Ok(exit_code(faults::run(root, faults::Amounts::of(quick, release_amounts))?))
-        }
+        Command::Faults(args) => Ok(exit_code(faults::run(root, &args)?)),
         Command::Ci => Ok(exit_code(ci::run(root)?)),
         Command::Soak { scale } => Ok(exit_code(soak::run(root, scale)?)),
     }

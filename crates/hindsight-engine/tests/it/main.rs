@@ -6,6 +6,7 @@ mod checkpoint;
 mod concurrency;
 mod directory;
 mod forget;
+mod history;
 mod recall;
 mod replay;
 mod simulation;

@@ -10,7 +10,7 @@ pub const RULE: &str = "layering";
 
 /// The rows from the ground up.
 const ROWS: &[(&str, &[&str])] = &[
-    ("core", &["hindsight-core"]),
+    ("core", &["hindsight-core", "hindsight-history"]),
     ("boundary", &["hindsight-proto"]),
     ("parts", &["hindsight-storage", "hindsight-index", "hindsight-query", "hindsight-guard"]),
     ("spine", &["hindsight-engine"]),
