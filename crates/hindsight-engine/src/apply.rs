@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use hindsight_core::{Batch, Change, Lsn, Record, State};
 use hindsight_storage::record_digest;
-use parking_lot::RwLock;
 
 use crate::error::EngineError;
 use crate::reply::Model;
 use crate::state::{Held, NamespaceState};
+use crate::sync::RwLock;
 
 /// Puts one batch into memory. A batch that is in there already is skipped, so replay may begin anywhere earlier.
 ///

@@ -40,7 +40,10 @@ mod read;
 pub mod reply;
 pub mod request;
 mod requests;
+#[cfg(test)]
+mod schedules;
 mod state;
+mod sync;
 pub mod unsynced;
 mod update;
 mod view;

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
-use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::EngineError;
 use crate::load::{Cold, load};
 use crate::state::NamespaceState;
+use crate::sync::{AtomicBool, Mutex, MutexGuard, RwLock};
 
 /// One namespace: a lock for its writers, and what it holds.
 ///

@@ -9,6 +9,7 @@ mod process;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use hindsight_client::{Draft, RawVector, RawVectors, VectorRole};
@@ -23,8 +24,8 @@ use process::Taken;
 
 /// What a start may take, in hundredths of what running on takes (D8).
 const PERCENT_MAX: u64 = 120;
-/// Seconds of work for each GiB of the log.
-const SECONDS_A_GIB: f64 = 10.0;
+/// How long a start on a log of a GiB may take (D8).
+const START_MAX: Duration = Duration::from_secs(10);
 const MIB: u64 = 1 << 20;
 /// Memories of a batch, and components of their vectors.
 const BATCH: u64 = 100;
@@ -34,9 +35,9 @@ const DIMENSION: usize = 256;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Length of the log, in MiB
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 128)]
     log_mib: u64,
-    /// A GiB, as before a release
+    /// A GiB, on a machine that does nothing else, as before a release
     #[arg(long)]
     release_amounts: bool,
 }
@@ -63,24 +64,23 @@ pub fn run(args: &Args, setting: &Setting, verdict: &mut Verdict) -> anyhow::Res
     let running = filled(&data, log_mib)?;
     let launch = |under| Launch { program: &setting.program, data: &data, beside: &beside, under };
 
+    let empty = on_nothing(setting)?;
     let served = launch(Vec::new()).start()?;
     let (started, wall) = (Taken::of(served.ready.pid)?, served.took);
     served.kill()?;
+    let work_seconds = (started.cpu_seconds - empty.cpu_seconds).max(0.0);
     verdict.note(&format!(
-        "a log of {log_mib} MiB: running on takes {} MiB; a start takes {} MiB at most, {:.1} s of work, {:.1} s in all",
+        "a log of {log_mib} MiB: running on takes {} MiB and the program {} MiB; a start takes {} MiB at most, and {:.1} s, {work_seconds:.1} s of them work on the log",
         running.rss_bytes / MIB,
+        empty.rss_bytes / MIB,
         started.peak_bytes / MIB,
-        started.cpu_seconds,
         wall.as_secs_f64()
     ));
-    // A machine that does other work beside takes longer, and that proves nothing; so the server's own work counts.
-    let seconds_max = SECONDS_A_GIB * f64::from(u32::try_from(log_mib)?) / 1024.0;
-    verdict.that(
-        "a start takes 10 s of work for each GiB of the log",
-        started.cpu_seconds <= seconds_max,
-        || format!("{:.1} s of {seconds_max:.1} s", started.cpu_seconds),
-    );
-    let most = running.rss_bytes * PERCENT_MAX / 100 + program_bytes(setting)?;
+    if args.release_amounts {
+        // Only a machine that does nothing else can be held to a time.
+        verdict.that("a start takes 10 s for a GiB of the log", wall <= START_MAX, || format!("{wall:?}"));
+    }
+    let most = (running.rss_bytes + empty.rss_bytes) * PERCENT_MAX / 100;
     verdict.that("a start takes 1.2 times what running on takes", started.peak_bytes <= most, || {
         format!("{} MiB of {} MiB", started.peak_bytes / MIB, most / MIB)
     });
@@ -111,13 +111,13 @@ pub fn run(args: &Args, setting: &Setting, verdict: &mut Verdict) -> anyhow::Res
 }
 
 /// What the server takes on an empty data directory: the built-in model, above all.
-fn program_bytes(setting: &Setting) -> anyhow::Result<u64> {
+fn on_nothing(setting: &Setting) -> anyhow::Result<Taken> {
     let folder = temporary(&setting.scratch)?;
     let (data, beside) = (folder.path().join("data"), folder.path());
     let served = Launch { program: &setting.program, data: &data, beside, under: Vec::new() }.start()?;
     let taken = Taken::of(served.ready.pid)?;
     served.kill()?;
-    Ok(taken.rss_bytes)
+    Ok(taken)
 }
 
 /// Lets a process of its own write the log. Returns what it took at its end.

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
 /// How long a server may take until it listens. Generous: a debugger of system calls slows it down.
-const READY_MAX: Duration = Duration::from_secs(60);
+const READY_MAX: Duration = Duration::from_secs(180);
 /// How often it is looked for.
 const POLL: Duration = Duration::from_millis(1);
 /// How much of its log an error shows, in bytes.

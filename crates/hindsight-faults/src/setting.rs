@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, ensure};
-
-/// What stands in a program with `hindsight_storage::sabotage`, and in no other.
-const PLANTED_MARK: &str = "a bug acts that a test has planted";
+use hindsight_storage::sabotage::MARK;
 
 /// The flags that every command has.
 #[derive(Debug, clap::Args)]
@@ -85,7 +83,7 @@ impl Setting {
 /// A server in which tests can plant bugs is not the one that is shipped (A13).
 fn is_as_released(program: &Path) -> anyhow::Result<()> {
     let bytes = std::fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
-    let mark = PLANTED_MARK.as_bytes();
+    let mark = MARK.as_bytes();
     ensure!(
         !bytes.windows(mark.len()).any(|window| window == mark),
         "{} was built with the bugs that tests plant: build it with `cargo build --release -p hindsight`",
@@ -107,4 +105,20 @@ fn seed_of_the_clock() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     // Few digits, so that it is easily typed again.
     u64::from(since.subsec_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a13_a_server_with_planted_bugs_is_refused() {
+        let folder = temporary(&std::env::temp_dir()).unwrap();
+        let program = folder.path().join("hindsight");
+        std::fs::write(&program, b"ELF, and a bug that nobody has planted").unwrap();
+        assert!(is_as_released(&program).is_ok());
+        std::fs::write(&program, format!("ELF {MARK} and more")).unwrap();
+        let error = is_as_released(&program).unwrap_err();
+        assert!(error.to_string().contains("cargo build --release"), "{error}");
+    }
 }

@@ -36,8 +36,8 @@ mod recovery;
 #[doc(hidden)]
 pub mod sabotage;
 pub mod segment;
-pub mod store;
 mod space;
+pub mod store;
 mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -17,6 +17,7 @@ mod pending;
 mod progress;
 mod room;
 mod segments;
+mod sync;
 mod writer;
 
 use std::{
@@ -29,7 +30,6 @@ use std::{
 };
 
 use hindsight_core::Lsn;
-use parking_lot::Mutex;
 
 use crate::{
     error::{At, IoFailure, StorageError},
@@ -43,6 +43,7 @@ use crate::{
 use pending::{Pending, Push};
 use progress::Progress;
 pub use segments::DroppedSegments;
+use sync::Mutex;
 pub(crate) use writer::Tail;
 use writer::Writer;
 
@@ -410,5 +411,7 @@ impl<I: Io> Shared<I> {
     }
 }
 
+#[cfg(test)]
+mod schedules;
 #[cfg(test)]
 mod tests;

@@ -23,8 +23,7 @@ pub enum Sabotage {
     GoOnInTornSegment,
 }
 
-/// What a program with planted bugs has in it, and one without has not.
-#[cfg(any(test, feature = "testing"))]
+/// What a program with planted bugs has in it, and one without has not: hindsight-faults looks before it breaks a server.
 pub const MARK: &str = "a bug acts that a test has planted";
 
 #[cfg(any(test, feature = "testing"))]

@@ -9,6 +9,7 @@ mod forget;
 mod history;
 mod recall;
 mod replay;
+mod search;
 mod simulation;
 mod support;
 mod update;

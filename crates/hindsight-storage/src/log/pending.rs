@@ -6,9 +6,11 @@
 use std::{mem, time::Instant};
 
 use hindsight_core::Lsn;
-use parking_lot::{Condvar, Mutex};
 
-use super::Stop;
+use super::{
+    Stop,
+    sync::{Condvar, Mutex},
+};
 use crate::{
     frame::{HEADER_BYTES, frame_bytes},
     options::LogOptions,

@@ -1,10 +1,11 @@
 //! How far the log is durable, and who waits for it to get further: threads on a condition, tasks on a channel.
 
 use hindsight_core::Lsn;
-use parking_lot::{Condvar, Mutex};
-use tokio::sync::watch;
 
-use super::Stop;
+use super::{
+    Stop,
+    sync::{Condvar, Mutex, watch},
+};
 use crate::error::IoFailure;
 
 #[derive(Debug, Clone)]

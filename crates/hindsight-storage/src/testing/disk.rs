@@ -164,7 +164,9 @@ impl Disk {
         let inode = match self.names.files.get(path) {
             Some(inode) => *inode,
             // A name takes room, too.
-            None if creates && self.free() < SECTOR as u64 => return Err(io::Error::from_raw_os_error(ENOSPC)),
+            None if creates && self.free() < SECTOR as u64 => {
+                return Err(io::Error::from_raw_os_error(ENOSPC));
+            }
             None if creates => {
                 let inode = self.new_id();
                 self.inodes.insert(inode, Inode::default());

@@ -5,6 +5,7 @@
 //! new dependency is a new line there.
 
 pub mod dependencies;
+pub mod features;
 pub mod file_size;
 pub mod finding;
 pub mod function_size;
@@ -40,6 +41,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: tree::RULE, check: tree::check },
     Rule { name: layering::RULE, check: layering::check },
     Rule { name: dependencies::RULE, check: dependencies::check },
+    Rule { name: features::RULE, check: features::check },
     Rule { name: manifests::RULE, check: manifests::check },
     Rule { name: file_size::RULE, check: file_size::check },
     Rule { name: function_size::RULE, check: function_size::check },

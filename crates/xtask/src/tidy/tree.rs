@@ -1,6 +1,6 @@
 //! The workspace as the rules see it: its text files, its Rust files as tokens, and its packages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -38,6 +38,8 @@ pub struct Package {
     pub manifest: String,
     /// What it names directly.
     pub dependencies: Vec<Dependency>,
+    /// Its features, with what each turns on.
+    pub features: BTreeMap<String, Vec<String>>,
 }
 
 /// An arrow from a package to another.
@@ -47,6 +49,8 @@ pub struct Dependency {
     pub name: String,
     /// For tests, examples and benches only.
     pub dev_only: bool,
+    /// The features that it names.
+    pub features: Vec<String>,
 }
 
 /// Everything the rules look at.
@@ -111,8 +115,13 @@ impl Tree {
     /// A tree of one package in `manifest` with one dependency, for the tests of the rules.
     #[cfg(test)]
     pub(super) fn of_arrow(from: &str, manifest: &str, to: &str, dev_only: bool) -> Self {
-        let dependencies = vec![Dependency { name: to.to_owned(), dev_only }];
-        let package = Package { name: from.to_owned(), manifest: manifest.to_owned(), dependencies };
+        let dependencies = vec![Dependency { name: to.to_owned(), dev_only, features: Vec::new() }];
+        let package = Package {
+            name: from.to_owned(),
+            manifest: manifest.to_owned(),
+            dependencies,
+            features: BTreeMap::new(),
+        };
         Self { packages: vec![package], ..Self::default() }
     }
 
@@ -169,12 +178,14 @@ fn packages(root: &Path) -> anyhow::Result<Vec<Package>> {
     let package = |package: cargo_metadata::Package| Package {
         name: package.name.to_string(),
         manifest: relative(root, package.manifest_path.as_std_path()),
+        features: package.features,
         dependencies: package
             .dependencies
             .into_iter()
             .map(|dependency| Dependency {
                 dev_only: dependency.kind == DependencyKind::Development,
                 name: dependency.name,
+                features: dependency.features,
             })
             .collect(),
     };
