@@ -28,7 +28,7 @@ impl Moments {
 /// Small segments, so that the log goes from one to the next.
 pub(super) fn options() -> Options {
     let log = LogOptions { segment_bytes: 256 << 10, preallocate_bytes: 16 << 10, ..LogOptions::default() };
-    Options { storage: StorageOptions { log, checkpoint_bytes: 512 << 10 } }
+    Options { storage: StorageOptions { log, checkpoint_bytes: 512 << 10, ..StorageOptions::default() } }
 }
 
 /// Lets `work` use an engine on a disk in memory, while one thread commits and one takes checkpoints.
