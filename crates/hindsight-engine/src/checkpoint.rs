@@ -30,9 +30,8 @@ pub(crate) fn checkpoint<I: Io>(
     for cell in namespaces.all().into_iter().filter(|cell| cell.has_tail()) {
         cell.ensure_loaded(storage.records())?;
     }
-    let attempt = || {
-        storage.checkpoint(&mut Source { storage, namespaces, left: None, taken: HashMap::new() })
-    };
+    let attempt =
+        || storage.checkpoint(&mut Source { storage, namespaces, left: None, taken: HashMap::new() });
     match attempt() {
         // It is what makes the log shorter: on a full disk it may have the reserve.
         Err(StorageError::Io(failure)) if storage.make_way(&failure) => Ok(attempt()?),

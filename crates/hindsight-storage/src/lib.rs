@@ -34,8 +34,8 @@ mod real;
 pub mod records;
 mod recovery;
 pub mod segment;
-pub mod store;
 mod space;
+pub mod store;
 mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

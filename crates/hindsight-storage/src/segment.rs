@@ -223,7 +223,9 @@ impl LogPlace {
         first_lsn: Lsn,
         prev: LogEnd,
     ) -> Result<Segment<I::File>, IoFailure> {
-        self.begin(io, first_lsn, prev, FRAMES_START).map(|begun| begun.segment).map_err(BeginError::into_failure)
+        self.begin(io, first_lsn, prev, FRAMES_START)
+            .map(|begun| begun.segment)
+            .map_err(BeginError::into_failure)
     }
 
     /// As [`LogPlace::create`]. On a disk that has less room than a segment is given ahead, one of at least `least`
@@ -265,7 +267,7 @@ impl LogPlace {
         let file = io.open(tmp, OpenMode::CreateEmpty).at("create", tmp).map_err(failed)?;
         write_all_at(&file, 0, &header.encode()).at("write", tmp).map_err(failed)?;
         let mut allocated = SEGMENT_HEADER_BYTES as u64;
-        let most = next_sector((FRAMES_START + self.options.preallocate_bytes).max(least));
+        let most = (FRAMES_START + self.options.preallocate_bytes).max(least);
         let shortage = match fill_with_zeros(&file, &mut allocated, most).at("write", tmp) {
             Err(failure) if allocated >= least && is_shortage(&failure.source) => Some(failure),
             result => result.map(|()| None).map_err(failed)?,
@@ -274,12 +276,7 @@ impl LogPlace {
     }
 
     /// Gives a segment its name.
-    fn publish<I: Io>(
-        &self,
-        io: &I,
-        tmp: &Path,
-        segment: &Segment<I::File>,
-    ) -> Result<(), BeginError> {
+    fn publish<I: Io>(&self, io: &I, tmp: &Path, segment: &Segment<I::File>) -> Result<(), BeginError> {
         uninterrupted(|| segment.file.sync_all()).at("sync", tmp).map_err(BeginError::Unknown)?;
         io.rename(tmp, &segment.path).at("rename", tmp).map_err(|failure| {
             // A folder that has no room for another name is as it was.

@@ -164,7 +164,9 @@ impl Disk {
         let inode = match self.names.files.get(path) {
             Some(inode) => *inode,
             // A name takes room, too.
-            None if creates && self.free() < SECTOR as u64 => return Err(io::Error::from_raw_os_error(ENOSPC)),
+            None if creates && self.free() < SECTOR as u64 => {
+                return Err(io::Error::from_raw_os_error(ENOSPC));
+            }
             None if creates => {
                 let inode = self.new_id();
                 self.inodes.insert(inode, Inode::default());
@@ -272,7 +274,10 @@ impl Disk {
             Some(FaultKind::Interrupted) => return self.interrupted(),
             Some(FaultKind::Errno(errno)) => {
                 let end = offset as usize + bytes.len();
-                let is_there = self.inodes.get(&inode).is_some_and(|file| end <= file.cached.len());
+                let is_there = self.inodes.get(&inode).is_some_and(|file| {
+                    // What is left of the last sector costs no more room.
+                    end <= file.cached.len().next_multiple_of(SECTOR)
+                });
                 self.counts.failed_overwrites += u64::from(is_there);
                 (bytes.len() / 2, Err(io::Error::from_raw_os_error(errno)))
             }
