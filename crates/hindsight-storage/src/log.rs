@@ -375,10 +375,10 @@ impl<I: Io> Shared<I> {
     fn witness_step(&self) -> Result<(), Stop> {
         let mut writer = self.writer.lock();
         writer.check_open()?;
-        if !writer.is_witness_due() || !self.make_room_for_note(&mut writer)? {
-            return Ok(());
+        if writer.is_witness_due() {
+            self.note(&mut writer, FrameKind::Marker)?;
         }
-        writer.write_note(FrameKind::Marker).map_err(|failure| self.poison(&mut writer, failure))
+        Ok(())
     }
 
     fn close(&self) -> Result<(), Stop> {
@@ -388,7 +388,7 @@ impl<I: Io> Shared<I> {
         self.commit_step()?;
         let mut writer = self.writer.lock();
         if !writer.is_marked_closed() {
-            if self.make_room_for_note(&mut writer)? {
+            if self.note(&mut writer, FrameKind::CleanShutdown)? {
                 writer.close().map_err(|failure| self.poison(&mut writer, failure))?;
             } else {
                 // Everything is durable all the same.

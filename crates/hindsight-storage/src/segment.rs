@@ -267,7 +267,7 @@ impl LogPlace {
         let file = io.open(tmp, OpenMode::CreateEmpty).at("create", tmp).map_err(failed)?;
         write_all_at(&file, 0, &header.encode()).at("write", tmp).map_err(failed)?;
         let mut allocated = SEGMENT_HEADER_BYTES as u64;
-        let most = next_sector((FRAMES_START + self.options.preallocate_bytes).max(least));
+        let most = (FRAMES_START + self.options.preallocate_bytes).max(least);
         let shortage = match fill_with_zeros(&file, &mut allocated, most).at("write", tmp) {
             Err(failure) if allocated >= least && is_shortage(&failure.source) => Some(failure),
             result => result.map(|()| None).map_err(failed)?,

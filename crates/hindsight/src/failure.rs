@@ -106,6 +106,8 @@ impl Failure {
                 Error::VersionMismatch { .. } | Error::AlreadyExists { .. } | Error::Conflict { .. } => 4,
                 Error::PermissionDenied { .. } => 5,
                 Error::Connect { .. } | Error::Unavailable { .. } | Error::Deadline { .. } => 6,
+                // It passes when somebody makes room.
+                Error::Exhausted { reason, .. } if reason == "DISK_FULL" => 1,
                 // What passes by itself is a server that is too busy now; the rest is a limit that stays.
                 Error::Exhausted { retry_after: Some(_), .. } => 6,
                 _ => 1,

@@ -228,7 +228,7 @@ fn a4_every_call_fails_in_turn() {
 fn a7_the_disk_fills_up_and_has_room_again() {
     let mut all = Checked::default();
     for seed in seeds(6_000, 20) {
-        let plan = Plan::Shots(setting("HINDSIGHT_SIM_POINT").map_or(Points::Some(10), Points::One));
+        let plan = Plan::Shots(setting("HINDSIGHT_SIM_POINT").map_or(Points::Some(25), Points::One));
         all.add(run(Config::crowded(seed, STEPS, plan)).checked);
     }
     println!("{all:?}");

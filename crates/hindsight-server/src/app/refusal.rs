@@ -214,6 +214,31 @@ mod tests {
     }
 
     #[test]
+    fn d6_a_full_disk_says_what_is_needed_and_when_to_ask_again() {
+        let source = std::sync::Arc::new(std::io::Error::from_raw_os_error(28));
+        let failure = hindsight_storage::IoFailure { op: "write", path: "/data/log/1.log".into(), source };
+        let full = StorageError::DiskFull { path: "/data".into(), needed_bytes: 134_217_728, failure };
+        let refusal = Refusal::from(AppError::Engine(full.into()));
+        assert_eq!((refusal.code, refusal.reason), (Code::Exhausted, "DISK_FULL"));
+        assert_eq!(refusal.retry_after, Some(DISK_FULL_RETRY));
+        assert_eq!(refusal.metadata["needed_bytes"], "134217728");
+        assert!(refusal.message.contains("more than 128 MiB are free"), "{}", refusal.message);
+    }
+
+    #[test]
+    fn d5_a_poisoned_log_says_which_call_failed_and_how() {
+        let source = std::sync::Arc::new(std::io::Error::from_raw_os_error(28));
+        let failure = hindsight_storage::IoFailure { op: "sync", path: "/data/log/1.log".into(), source };
+        let refusal = Refusal::from(AppError::Engine(StorageError::Poisoned(failure).into()));
+        assert_eq!((refusal.code, refusal.reason), (Code::Precondition, "STORAGE_POISONED"));
+        assert!(
+            refusal.message.contains("can't sync /data/log/1.log: No space left on device"),
+            "{}",
+            refusal.message
+        );
+    }
+
+    #[test]
     fn a_stale_version_comes_with_the_present_one() {
         let id = hindsight_core::MemoryId::from_u128(1);
         let error = EngineError::VersionMismatch { id, given: 1, current: 4 };

@@ -65,3 +65,17 @@ fn of(refusal: &Refusal) -> (StatusCode, &'static str) {
         (Code::Internal, _) => (StatusCode::INTERNAL_SERVER_ERROR, "The server failed"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d6_a_full_disk_is_507_with_a_time_to_ask_again() {
+        let mut refusal = Refusal::new(Code::Exhausted, "DISK_FULL", "no space left");
+        refusal.retry_after = Some(std::time::Duration::from_secs(5));
+        let response = reply(&refusal, "req_1");
+        assert_eq!(response.status().as_u16(), 507);
+        assert_eq!(response.headers()[header::RETRY_AFTER], "5");
+    }
+}

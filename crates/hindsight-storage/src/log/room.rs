@@ -3,9 +3,9 @@
 use super::{Shared, Stop, writer::Writer};
 use crate::{
     error::{IoFailure, StorageError, is_full, is_shortage},
-    frame::frame_bytes,
+    frame::{FrameKind, frame_bytes},
     io::Io,
-    segment::{BeginError, FRAMES_START, next_sector},
+    segment::{BeginError, FRAMES_START},
     space::Urgency,
 };
 
@@ -48,7 +48,7 @@ impl<I: Io> Shared<I> {
         }
         let is_free_to_grow = !writer.has_batch() && !place.has_pending;
         if place.end <= self.options.segment_bytes || is_free_to_grow {
-            let to = next_sector(self.ahead_of(place.end).max(place.end));
+            let to = self.ahead_of(place.end).max(place.end);
             return self.grow(writer, to, place.end);
         }
         self.rotate(writer, FRAMES_START + frame_bytes(payload_bytes))
@@ -91,8 +91,23 @@ impl<I: Io> Shared<I> {
         }
     }
 
-    /// Makes room for a frame without a payload. False when there is none: such a frame can be left out.
-    pub(super) fn make_room_for_note(&self, writer: &mut Writer<I>) -> Result<bool, Stop> {
+    /// Writes a frame without a payload. False when there is no room for it: such a frame can be left out. What a failed
+    /// write left of it, the next one replaces.
+    pub(super) fn note(&self, writer: &mut Writer<I>, kind: FrameKind) -> Result<bool, Stop> {
+        if !self.make_room_for_note(writer)? {
+            return Ok(false);
+        }
+        match writer.write_note(kind) {
+            Ok(()) => Ok(true),
+            Err(failure) if is_shortage(&failure.source) => {
+                self.note_shortage(&failure);
+                Ok(false)
+            }
+            Err(failure) => Err(self.poison(writer, failure)),
+        }
+    }
+
+    fn make_room_for_note(&self, writer: &mut Writer<I>) -> Result<bool, Stop> {
         if self.pending.place_note() {
             return Ok(true);
         }

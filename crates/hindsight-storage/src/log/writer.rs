@@ -180,9 +180,8 @@ impl<I: Io> Writer<I> {
         self.tail.is_closed
     }
 
-    /// Notes that the log was closed in order, durably.
+    /// Makes the note durable that the log was closed in order.
     pub(super) fn close(&mut self) -> Result<(), IoFailure> {
-        self.write_note(FrameKind::CleanShutdown)?;
         self.sync()?;
         self.tail.is_closed = true;
         Ok(())

@@ -274,7 +274,10 @@ impl Disk {
             Some(FaultKind::Interrupted) => return self.interrupted(),
             Some(FaultKind::Errno(errno)) => {
                 let end = offset as usize + bytes.len();
-                let is_there = self.inodes.get(&inode).is_some_and(|file| end <= file.cached.len());
+                let is_there = self.inodes.get(&inode).is_some_and(|file| {
+                    // What is left of the last sector costs no more room.
+                    end <= file.cached.len().next_multiple_of(SECTOR)
+                });
                 self.counts.failed_overwrites += u64::from(is_there);
                 (bytes.len() / 2, Err(io::Error::from_raw_os_error(errno)))
             }

@@ -447,7 +447,8 @@ impl Sim {
         match self.engine().checkpoint() {
             // One that found no room on a full disk is taken again, and has meanwhile synced what was waiting.
             Ok(report)
-                if report.checkpoint == before || (self.crowd.is_full && report.checkpoint > before) =>
+                if report.checkpoint == before
+                    || (report.checkpoint > before && self.engine().degraded().is_some()) =>
             {
                 self.checked.checkpoints += 1;
                 self.checked.rewritten += report.files_removed;
