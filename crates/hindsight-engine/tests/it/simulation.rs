@@ -8,6 +8,9 @@
 //! is opened (`crash`) and must be a beginning of what was sent, all of what was acknowledged in it. Or a call fails:
 //! then nothing may be acknowledged that isn't durable, nor shown.
 //!
+//! **The directory** (`directory`) has a twin in memory, which no crash touches: so after one it is of another moment than the
+//! disk. What is read by its help is held against the model like everything else.
+//!
 //! **Planted bugs** (`sabotage`) sit between engine and disk; each must be found.
 //!
 //! Every failure names the seed and the crash point, and how to repeat it: `HINDSIGHT_SIM_SEED` and
@@ -15,6 +18,7 @@
 //! `cargo xtask soak` sets it to what a release needs.
 
 mod crash;
+mod directory;
 mod disk;
 mod expect;
 mod model;
