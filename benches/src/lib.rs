@@ -1,14 +1,17 @@
 //! Measuring HindsightDB: how good recall is, and how fast.
 //!
 //! What it does: `quality` imports a dataset of memories and questions and says how often the right memory comes back;
-//! `speed` measures the engine on seeded synthetic memories. Both print what they measured and nothing else. What it
+//! `speed` measures the engine on seeded synthetic memories, `storage` its way to the disk and back. All print what they measured and nothing else. What it
 //! does not: it holds no dataset and sets no target; the figures in `docs/` name the command that gave them.
 //!
-//! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`quality`], [`speed`].
+//! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`quality`], [`synthetic`] (memories
+//! that nobody wrote), [`speed`], [`storage`].
 #![forbid(unsafe_code)]
 
 pub mod dataset;
 pub mod metrics;
 pub mod quality;
 pub mod speed;
+pub mod storage;
 pub mod store;
+pub mod synthetic;

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use hindsight_bench::{quality, speed};
+use hindsight_bench::{quality, speed, storage};
 
 /// Measures recall quality and engine speed.
 #[derive(Debug, Parser)]
@@ -18,11 +18,14 @@ enum Command {
     Quality(quality::Args),
     /// Measures writes and recalls of the engine on seeded synthetic memories.
     Speed(speed::Args),
+    /// Measures durable writes, restarts, reads from disk, size and replay, as ratios and times of one run.
+    Storage(storage::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Quality(args) => quality::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Storage(args) => storage::run(&args),
     }
 }

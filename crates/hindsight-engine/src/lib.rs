@@ -11,7 +11,9 @@
 //! what a crash could take back.
 //!
 //! **Opening.** [`Engine::open`] learns from the manifest which namespaces lie in record files, and replays the rest of
-//! the log through the same `apply`. It decides nothing. A stored namespace is loaded when it is first touched.
+//! the log through the same `apply`. It decides nothing. A stored namespace is loaded when it is first touched; only a
+//! read of one memory by its id comes from its record file without that, once the directory of where memories lie is
+//! open in the background.
 //!
 //! **Checkpoints.** When the log has grown, what changed is put into record files, and the log's oldest segments are
 //! given up. Writes go on meanwhile.

@@ -212,12 +212,8 @@ impl<I: Io> Storage<I> {
             // Without this a server at rest would write for ever.
             let is_idle = edits.is_empty() && lsn == before.checkpoint_lsn;
             edits.push(Edit::Checkpoint { lsn, durable });
-            // The directory is told what it will have to know once the files are named, in the same batch.
-            let update = match edits.iter().any(Edit::changes_files) {
-                true => self.plan_update(round.stored(), &dropped, checkpoint),
-                false => None,
-            };
-            edits.extend(update.as_ref().map(|update| Edit::Directory { stamp: update.stamp }));
+            // The same batch names what the directory is to be; it is told once the batch is durable.
+            let update = self.plan_update(&mut edits, round.stored(), &dropped, checkpoint);
             let appended = if is_idle { Ok(()) } else { manifest.append(&edits) };
             self.end_update(update, appended.is_ok());
             match appended {

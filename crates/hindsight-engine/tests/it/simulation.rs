@@ -9,6 +9,8 @@
 //! then nothing may be acknowledged that isn't durable, nor shown.
 //!
 //! **Others** (`crowd`) fill the disk up and make room again: what is new is refused then, and only that.
+//! **The directory** (`directory`) has a twin in memory, which no crash touches: so after one it is of another moment than the
+//! disk. What is read by its help is held against the model like everything else.
 //!
 //! **Planted bugs** (`sabotage`) sit between engine and disk; each must be found.
 //!
@@ -18,6 +20,7 @@
 
 mod crash;
 mod crowd;
+mod directory;
 mod disk;
 mod expect;
 mod model;

@@ -27,7 +27,7 @@ pub struct Storage {
 
 impl Default for Storage {
     fn default() -> Self {
-        let StorageOptions { log, checkpoint_bytes, reserve_bytes } = StorageOptions::default();
+        let StorageOptions { log, checkpoint_bytes, reserve_bytes, .. } = StorageOptions::default();
         Storage {
             segment_bytes: log.segment_bytes,
             preallocate_bytes: log.preallocate_bytes,
@@ -49,7 +49,12 @@ impl Storage {
             pending_frames_max: self.pending_batches,
             ..LogOptions::default()
         };
-        StorageOptions { log, checkpoint_bytes: self.checkpoint_bytes, reserve_bytes: self.reserve_bytes }
+        StorageOptions {
+            log,
+            checkpoint_bytes: self.checkpoint_bytes,
+            reserve_bytes: self.reserve_bytes,
+            ..StorageOptions::default()
+        }
     }
 
     /// Keys with their values, least and most.

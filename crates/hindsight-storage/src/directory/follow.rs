@@ -330,3 +330,6 @@ impl Batches {
         self.full
     }
 }
+
+#[cfg(test)]
+mod tests;

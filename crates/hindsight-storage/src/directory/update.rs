@@ -5,7 +5,12 @@ use std::{collections::BTreeSet, sync::Arc};
 use hindsight_core::Lsn;
 
 use super::{Batches, Directory, DirectoryBatch, DirectoryError, Stamp};
-use crate::{checkpoint::StoredCheckpoint, io::Io, manifest::StoredNamespace, store::Storage};
+use crate::{
+    checkpoint::StoredCheckpoint,
+    io::Io,
+    manifest::{Edit, StoredNamespace},
+    store::Storage,
+};
 
 /// A change of the directory that the manifest has to name first: a crash between the two leaves a directory that does
 /// not fit, which is made anew.
@@ -13,22 +18,28 @@ pub(crate) struct Update {
     directory: Arc<dyn Directory>,
     batches: Vec<DirectoryBatch>,
     /// What the directory will be.
-    pub(crate) stamp: Stamp,
+    stamp: Stamp,
 }
 
 impl<I: Io> Storage<I> {
-    /// The change that goes with a part of a checkpoint; `None` without a directory that could be told.
+    /// The change that goes with a part of a checkpoint, whose edits name its stamp then; `None` without a directory that
+    /// could be told, or when the files stay as they are.
     pub(crate) fn plan_update(
         &self,
+        edits: &mut Vec<Edit>,
         stored: &[StoredCheckpoint],
         dropped: &[StoredNamespace],
         lsn: Lsn,
     ) -> Option<Update> {
+        if !edits.iter().any(Edit::changes_files) {
+            return None;
+        }
         let named = self.records().state().read().directory;
         let directory = self.directory.to_change(named)?;
         let planned = plan(directory.as_ref(), stored, dropped, lsn);
         let (batches, stamp) = planned.inspect_err(|error| self.directory.distrust(error)).ok()?;
         self.directory.expect(Some(stamp));
+        edits.push(Edit::Directory { stamp });
         Some(Update { directory, batches, stamp })
     }
 

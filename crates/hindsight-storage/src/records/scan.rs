@@ -91,13 +91,16 @@ pub(super) fn scan_places<F: IoFile>(
     Ok(found)
 }
 
+/// Is shown where an entry lies, its header and its payload; the checksum was right.
+type Visit<'a> = dyn FnMut(RecordPosition, &EntryHeader, &[u8]) -> Result<(), StorageError> + 'a;
+
 /// Visits every entry of a file, in order. Returns its header, and what it is, with the counts and the digest that its
 /// footer names.
 fn walk<F: IoFile>(
     file: &F,
     path: &Path,
     expected: Option<Expected>,
-    each: &mut dyn FnMut(RecordPosition, &EntryHeader, &[u8]) -> Result<(), StorageError>,
+    each: &mut Visit<'_>,
 ) -> Result<(RecordFileHeader, StoredFile), StorageError> {
     let mut reader = Reader::new(file).at("read", path)?;
     let head = reader.take(HEADER_BYTES).at("read", path)?;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use hindsight_core::Lsn;
 use hindsight_engine::{EngineError, Options, Unsynced};
-use hindsight_storage::directory::{
-    DirectoryError, DirectoryHome, DirectoryState, MemoryDirectory, OpenDirectoryError,
-};
+use hindsight_storage::directory::MemoryDirectory;
 use hindsight_storage::testing::{FaultKind, MemIo};
 use hindsight_storage::{LogOptions, StorageOptions};
 
@@ -87,7 +85,7 @@ pub(super) struct Sim {
     /// The directory, which is on no simulated disk: a crash leaves it as it is, whatever it leaves of the rest.
     pub(super) twin: Arc<MemoryDirectory>,
     /// As it was some time ago.
-    older_twin: Arc<MemoryDirectory>,
+    pub(super) older_twin: Arc<MemoryDirectory>,
     answers: Vec<Answer>,
     keeps_shots: bool,
     /// A fault has ended the run.
@@ -271,38 +269,6 @@ impl Sim {
             }
         }
         Ok(())
-    }
-
-    /// Opens the directory, at whatever moment. Sometimes it is one that was put back from a backup.
-    pub(super) fn open_directory(&mut self) -> Outcome {
-        match self.random.below(10) {
-            0..2 => self.older_twin = Arc::new(self.twin.copied()),
-            2 => self.twin = Arc::new(self.older_twin.copied()),
-            _ => {}
-        }
-        match self.engine().open_directory(&DirectoryHome::Memory(Arc::clone(&self.twin))) {
-            Ok(report) => {
-                let is_intact = matches!(report.state, DirectoryState::Intact);
-                self.checked.intact += u64::from(is_intact);
-                self.checked.rebuilt += u64::from(!is_intact);
-                Ok(())
-            }
-            Err(OpenDirectoryError::Storage(error)) => self.failed(&EngineError::Storage(error)),
-            // A record file could not be read.
-            Err(OpenDirectoryError::Directory(error)) if self.has_failed() => {
-                assert!(matches!(error, DirectoryError::Source(_)), "{error:?}");
-                Ok(())
-            }
-            Err(error) => Err(format!("an honest disk, and {error:?}")),
-        }
-    }
-
-    /// Whether a call has failed, or the power.
-    fn has_failed(&self) -> bool {
-        match self.config.plan {
-            Plan::Fault { at, .. } | Plan::PowerCut(at) => at < self.io.calls(),
-            Plan::Nothing | Plan::Shots(_) => false,
-        }
     }
 
     pub(super) fn acked(&self) -> u64 {

@@ -109,26 +109,6 @@ impl Sim {
         Ok(())
     }
 
-    /// Reads one memory by its id, which may lie in a namespace that is not loaded.
-    fn read_one(&mut self) -> Outcome {
-        let (engine, space) = (self.engine(), self.random.index(NAMESPACES.len()));
-        let (name, expected) = (namespace(space), self.model.world[space].clone());
-        let items: Vec<Item> = expected.items.keys().copied().collect();
-        let Some(item) = items.get(self.random.index(items.len().max(1))).copied() else { return Ok(()) };
-        let Some(id) = self.model.id(item) else { return Ok(()) };
-        let was_cold = !engine.is_loaded(&name);
-        let got = match engine.get(&name, id, None) {
-            Ok(got) => got,
-            Err(error) => return self.failed(&error),
-        };
-        if got.lsn().0 != expected.applied {
-            return Err(format!("a read by id as of lsn {}, expected {}", got.lsn(), expected.applied));
-        }
-        self.checked.cold_reads += u64::from(was_cold && !engine.is_loaded(&name));
-        self.later(got, move |_, got| expect::same(item, &expected.items[&item], &got.memory));
-        Ok(())
-    }
-
     pub(super) fn send_new(&mut self, call: fn(&mut Sim, usize) -> Option<Call>) -> Outcome {
         let space = self.random.index(NAMESPACES.len());
         let Some(call) = call(self, space) else { return Ok(()) };
