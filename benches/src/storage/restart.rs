@@ -74,7 +74,7 @@ fn load(
                 (0..count).map(|_| item(random, args.restart_dimension, now)).collect();
             let request = BatchRequest { items, ..BatchRequest::default() };
             for result in engine.write_batch(name, request)?.wait()?.results {
-                ids.push((number, result?));
+                ids.push((number, result?.id));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The only vocabulary of mutation. The log holds batches of changes; `apply` repeats them without deciding anything.
 
-use crate::{Memory, MemoryId, Namespace, State, Timestamp, embedding::NamedVector};
+use crate::{Memory, MemoryId, Namespace, State, Timestamp, Usage, embedding::NamedVector};
 
 /// A position in the log: the number of a batch, from 1, without gaps.
 #[derive(
@@ -39,6 +39,66 @@ pub enum Change {
         /// When this was decided.
         at: Timestamp,
     },
+    /// The memory now stands like this; its texts and vectors stay.
+    Stand {
+        /// Which memory.
+        id: MemoryId,
+        /// Its standing from now on.
+        standing: Box<Standing>,
+        /// Its version from now on.
+        version: u64,
+        /// When this was decided.
+        at: Timestamp,
+    },
+    /// Recalls returned the memory. This is no new version: whoever has read the memory may still change it.
+    Access {
+        /// Which memory.
+        id: MemoryId,
+        /// How many recalls returned it.
+        count: u32,
+        /// When the last of them did.
+        at: Timestamp,
+    },
+}
+
+/// What of a memory changes without a word of it: where it is in its life, how sure it is, until when it is true, what
+/// replaced it and how it was used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// Where it is in its life.
+    pub state: State,
+    /// How sure it is, 0–1.
+    pub confidence: f32,
+    /// Until when it is true in the world.
+    pub valid_to: Option<Timestamp>,
+    /// The memory that replaced it.
+    pub superseded_by: Option<MemoryId>,
+    /// How it was used.
+    pub usage: Usage,
+}
+
+impl Standing {
+    /// How a memory stands.
+    #[must_use]
+    pub fn of(memory: &Memory) -> Standing {
+        Standing {
+            state: memory.state,
+            confidence: memory.confidence,
+            valid_to: memory.valid_to,
+            superseded_by: memory.superseded_by,
+            usage: memory.usage.clone(),
+        }
+    }
+
+    /// Gives it to a memory.
+    pub fn give_to(self, memory: &mut Memory) {
+        let Standing { state, confidence, valid_to, superseded_by, usage } = self;
+        memory.state = state;
+        memory.confidence = confidence;
+        memory.valid_to = valid_to;
+        memory.superseded_by = superseded_by;
+        memory.usage = usage;
+    }
 }
 
 impl Change {
@@ -47,16 +107,17 @@ impl Change {
     pub fn id(&self) -> MemoryId {
         match self {
             Change::Put(record) => record.memory.id,
-            Change::SetState { id, .. } => *id,
+            Change::SetState { id, .. } | Change::Stand { id, .. } | Change::Access { id, .. } => *id,
         }
     }
 
-    /// The version of that memory after the change.
+    /// The version of that memory after the change; none where it stays.
     #[must_use]
-    pub fn version(&self) -> u64 {
+    pub fn version(&self) -> Option<u64> {
         match self {
-            Change::Put(record) => record.memory.version,
-            Change::SetState { version, .. } => *version,
+            Change::Put(record) => Some(record.memory.version),
+            Change::SetState { version, .. } | Change::Stand { version, .. } => Some(*version),
+            Change::Access { .. } => None,
         }
     }
 }

@@ -18,7 +18,7 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -29,6 +29,7 @@ pub mod hit;
 pub mod ids;
 pub mod invalid;
 pub mod kind;
+pub mod learn;
 pub mod likeness;
 pub mod limits;
 pub mod memory;
@@ -44,10 +45,13 @@ pub use change::{Batch, Change, Lsn, Record, RequestKey};
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use filter::Filter;
-pub use hit::{Breakdown, Hit, Part, Recalled};
-pub use ids::MemoryId;
+pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
+pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
-pub use kind::{Kind, Layer, Polarity, RuleState, Scope, SourceKind, State, Status};
+pub use kind::{
+    Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
+    Verdict,
+};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;

@@ -6,6 +6,7 @@
 //!
 //! - [`duplicate`]: the same, or different in what. Default is different; only what a table knows to be spelling is overlooked.
 //! - [`conflict`]: decided by claims, or nominated by opposite words. Default is none.
+//! - [`marks`]: what an index is kept by that finds the few memories which a new one is to be compared with.
 //!
 //! Reading order: [`duplicate()`], `fields`, `claims`, `episode`, `moment`, `text` (what a text says, apart from how it is
 //! written), then [`conflict()`], `stance`, `opposites`. [`Difference`] is what the caller is told.
@@ -15,6 +16,7 @@ mod conflict;
 mod duplicate;
 mod episode;
 mod fields;
+mod marks;
 mod moment;
 mod opposites;
 mod reason;
@@ -23,10 +25,12 @@ mod text;
 
 pub use conflict::{Conflict, conflict};
 pub use duplicate::{Duplicate, duplicate};
+pub use marks::{Marks, marks};
+pub use moment::is_bound_to_its_time;
 pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
 
-/// One form for all texts that differ only in how they are written: what an index of exact wordings is kept by. Two texts
-/// of one wording are nominated without a vector; they may still be two memories. Not meant to be read.
+/// One form for all texts that differ only in how they are written. Two texts of one wording are nominated without a
+/// vector; they may still be two memories. Not meant to be read.
 #[must_use]
 pub fn wording(text: &str) -> String {
     text::Text::of(text).row()
@@ -39,6 +43,11 @@ pub struct Thresholds {
     pub duplicate: f64,
     /// For saying the opposite; claims need none.
     pub conflict: f64,
+}
+
+impl Thresholds {
+    /// Those of the built-in model, whose cosines lie lower than other models': 0.70 and 0.30.
+    pub const BUILT_IN: Thresholds = Thresholds { duplicate: 0.70, conflict: 0.30 };
 }
 
 impl Default for Thresholds {

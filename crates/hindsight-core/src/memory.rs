@@ -148,7 +148,8 @@ pub struct Source {
     /// The conversation it was said in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
-    /// The turns of that conversation it rests on.
+    /// The turns of that conversation it rests on. A memory that was said again elsewhere also has those of other
+    /// conversations, as `conversation/turn`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<String>,
 }

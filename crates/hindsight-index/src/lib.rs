@@ -18,7 +18,7 @@
 //! namespaces, locks or log (hindsight-engine). Nothing here is the truth: any of it can be dropped and built again.
 //!
 //! Reading order: `namespace`, `shelf`; then `ordinal`, `selection`, `hot`; then one index at a time: `bitmap`,
-//! `lexical`, `entity`, `vector`.
+//! `lexical`, `entity`, `vector`; `meeting` (what a new memory may repeat or contradict).
 
 mod bitmap;
 mod dictionary;
@@ -26,6 +26,7 @@ mod entity;
 mod error;
 mod hot;
 mod lexical;
+mod meeting;
 mod namespace;
 mod ordinal;
 mod packed;
@@ -39,6 +40,7 @@ pub use entity::{EntityIndex, EntityPart, EntityQuery, EntitySearch};
 pub use error::IndexError;
 pub use hot::Hot;
 pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Token, each_text, tokenise};
+pub use meeting::MeetingIndex;
 pub use namespace::{NamespaceIndex, Shelves};
 pub use ordinal::Ordinal;
 pub use selection::Selection;

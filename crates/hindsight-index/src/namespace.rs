@@ -1,8 +1,9 @@
 //! Everything derived of one namespace, and the one way it changes.
 
+use hindsight_core::likeness::{Marks, marks};
 use hindsight_core::{Embedding, MemoryId, Record, State};
 
-use crate::{IndexError, KeywordQuery, NamespaceStats, Shelf, VectorQuery};
+use crate::{IndexError, KeywordQuery, MeetingIndex, NamespaceStats, Ordinal, Shelf, VectorQuery};
 
 /// The indexes of one namespace. Active memories stand on one shelf and nowhere else; superseded, archived and
 /// quarantined ones on another; forgotten ones on none. So a search of the active shelf can't return the others,
@@ -11,6 +12,8 @@ use crate::{IndexError, KeywordQuery, NamespaceStats, Shelf, VectorQuery};
 pub struct NamespaceIndex {
     active: Shelf,
     inactive: Shelf,
+    /// Of the active shelf: what is superseded or archived is neither repeated nor contradicted.
+    meeting: MeetingIndex,
 }
 
 /// Which shelves a query is for.
@@ -31,28 +34,49 @@ impl NamespaceIndex {
     /// [`IndexError`] when the record can't be held; nothing has changed then.
     pub fn apply(&mut self, record: &Record) -> Result<(), IndexError> {
         let id = record.memory.id;
-        let (shelf, other) = match record.memory.state {
-            State::Active => (&mut self.active, &mut self.inactive),
+        match record.memory.state {
+            State::Active => {
+                check_vectors(record, self.dimension())?;
+                self.active.put(record)?;
+                self.inactive.remove(id);
+                if let Some(ordinal) = self.active.ordinal(id) {
+                    self.meeting.set(ordinal, marks(&record.memory).held);
+                }
+            }
             State::Superseded | State::Archived | State::Quarantined => {
-                (&mut self.inactive, &mut self.active)
+                check_vectors(record, self.dimension())?;
+                self.inactive.put(record)?;
+                self.remove_active(id);
             }
             State::Forgotten => {
                 self.remove(id);
-                return Ok(());
             }
-        };
-        let dimension = shelf.vectors().dimension().or(other.vectors().dimension());
-        check_vectors(record, dimension)?;
-        shelf.put(record)?;
-        other.remove(id);
+        }
         Ok(())
     }
 
     /// Takes a memory out of every index and says whether it was in one.
     pub fn remove(&mut self, id: MemoryId) -> bool {
-        let was_active = self.active.remove(id);
+        let was_active = self.remove_active(id);
         let was_inactive = self.inactive.remove(id);
         was_active || was_inactive
+    }
+
+    fn remove_active(&mut self, id: MemoryId) -> bool {
+        if let Some(ordinal) = self.active.ordinal(id) {
+            self.meeting.remove(ordinal);
+        }
+        self.active.remove(id)
+    }
+
+    /// The active memories that one with these marks may repeat or contradict, in the order of their ids; of each mark
+    /// at most `most`.
+    #[must_use]
+    pub fn met(&self, marks: &Marks, most: usize) -> Vec<MemoryId> {
+        let met = self.meeting.met(marks, most).into_iter();
+        let mut ids: Vec<MemoryId> = met.map(|ordinal: Ordinal| self.active.id(ordinal)).collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// The shelf of the active memories.
@@ -98,7 +122,11 @@ impl NamespaceIndex {
     /// Counts and estimated bytes.
     #[must_use]
     pub fn stats(&self) -> NamespaceStats {
-        NamespaceStats { active: self.active.stats(), inactive: self.inactive.stats() }
+        NamespaceStats {
+            active: self.active.stats(),
+            inactive: self.inactive.stats(),
+            meeting_bytes: self.meeting.bytes(),
+        }
     }
 }
 

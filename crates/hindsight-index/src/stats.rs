@@ -62,12 +62,14 @@ pub struct NamespaceStats {
     pub active: ShelfStats,
     /// Superseded, archived and quarantined ones.
     pub inactive: ShelfStats,
+    /// Estimated bytes of the marks by which new memories meet old ones.
+    pub meeting_bytes: usize,
 }
 
 impl NamespaceStats {
-    /// Estimated bytes of both shelves.
+    /// Estimated bytes of everything.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.active.bytes() + self.inactive.bytes()
+        self.active.bytes() + self.inactive.bytes() + self.meeting_bytes
     }
 }

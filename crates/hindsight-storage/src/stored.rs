@@ -4,6 +4,7 @@ mod edit;
 mod episode;
 mod memory;
 mod parts;
+mod standing;
 mod words;
 
 use bincode::{Decode, Encode};
@@ -12,6 +13,7 @@ use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Recor
 use crate::{codec::CodecError, records::SeenRequest};
 pub(crate) use edit::StoredEdit;
 use memory::StoredMemory;
+use standing::StoredStanding;
 use words::Word;
 
 #[derive(Debug, Encode, Decode)]
@@ -32,6 +34,8 @@ struct StoredRequest {
 enum StoredChange {
     Put(Box<StoredRecord>),
     SetState { id: u128, state: u8, version: u64, at_ms: i64 },
+    Stand { id: u128, standing: Box<StoredStanding>, version: u64, at_ms: i64 },
+    Access { id: u128, count: u32, at_ms: i64 },
 }
 
 /// What a record file keeps of a request: its key and the memories that it changed.
@@ -94,6 +98,15 @@ impl TryFrom<&Change> for StoredChange {
                 version: *version,
                 at_ms: at.as_ms(),
             },
+            Change::Stand { id, standing, version, at } => StoredChange::Stand {
+                id: id.as_u128(),
+                standing: Box::new(standing.as_ref().into()),
+                version: *version,
+                at_ms: at.as_ms(),
+            },
+            Change::Access { id, count, at } => {
+                StoredChange::Access { id: id.as_u128(), count: *count, at_ms: at.as_ms() }
+            }
         })
     }
 }
@@ -110,6 +123,15 @@ impl TryFrom<StoredChange> for Change {
                 version,
                 at: Timestamp::from_ms(at_ms),
             },
+            StoredChange::Stand { id, standing, version, at_ms } => Change::Stand {
+                id: MemoryId::from_u128(id),
+                standing: Box::new((*standing).try_into()?),
+                version,
+                at: Timestamp::from_ms(at_ms),
+            },
+            StoredChange::Access { id, count, at_ms } => {
+                Change::Access { id: MemoryId::from_u128(id), count, at: Timestamp::from_ms(at_ms) }
+            }
         })
     }
 }

@@ -109,6 +109,18 @@ pub(super) fn difference(old: &Memory, new: &Memory, text: &Text) -> Option<Diff
     moved.then(|| Difference::new(Aspect::Moment, old.occurred_at.to_string(), new.occurred_at.to_string()))
 }
 
+/// Whether a memory's text names its time by words that mean another one when they are said at another time.
+#[must_use]
+pub fn is_bound_to_its_time(memory: &Memory) -> bool {
+    let text = Text::of(&memory.content);
+    let tokens = &text.tokens;
+    let at = |words: &[&str]| {
+        (0..tokens.len()).any(|at| spells_any(tokens.get(at..).unwrap_or_default(), words).is_some())
+    };
+    let has_open_date = tokens.iter().any(|token| token.sort == Sort::Date);
+    !is_dated(&text) && (has_open_date || WORDS.iter().any(|(words, _)| at(words)))
+}
+
 fn apart_ms(old: Timestamp, new: Timestamp) -> i64 {
     old.as_ms().saturating_sub(new.as_ms()).saturating_abs()
 }

@@ -38,7 +38,20 @@ pub(super) const OPPOSITES: &[Pair] = &[
             "like", "love", "enjoy", "adore", "prefer", "fond of", "喜欢", "喜爱", "热爱", "最爱", "爱",
             "偏爱", "偏好",
         ],
-        &["dislike", "hate", "detest", "loathe", "despise", "讨厌", "厌恶", "反感", "恨", "嫌弃"],
+        &[
+            "dislike",
+            "hate",
+            "detest",
+            "loathe",
+            "despise",
+            "allergic to",
+            "讨厌",
+            "厌恶",
+            "反感",
+            "恨",
+            "嫌弃",
+            "过敏",
+        ],
     ),
     (
         &[

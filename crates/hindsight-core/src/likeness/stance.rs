@@ -168,6 +168,11 @@ impl Stance<'_> {
         Some(stance)
     }
 
+    /// Which opposites it names, and the tokens of its topic in the form in which they are compared.
+    pub(super) fn about(&self) -> (Vec<Option<usize>>, Vec<(Sort, String)>) {
+        (self.signs.iter().map(|(place, _)| *place).collect(), keys(&self.topic))
+    }
+
     /// Whether `other` says the opposite of the same thing: the same opposites are named, one of them with the other
     /// side, and what is left is the same or says more on one side only.
     pub(super) fn is_against(&self, other: &Stance<'_>) -> bool {
@@ -243,6 +248,8 @@ mod tests {
         assert!(against("我喜欢喝咖啡", "我讨厌喝咖啡"));
         assert!(against("允许在周五部署", "禁止在周五部署"));
         assert!(against("我吃肉", "我不吃肉了"));
+        assert!(against("I'm allergic to peanuts", "I love peanuts"));
+        assert!(against("我对花生过敏", "我喜欢花生"));
     }
 
     #[test]

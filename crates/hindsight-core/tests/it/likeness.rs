@@ -108,6 +108,31 @@ fn w6_wordings() {
     }
 }
 
+/// Whatever is the same or in conflict is found by its marks, from either side; what has nothing to do with it is not.
+#[test]
+fn w6_w7_marks_bring_together_what_is_compared() {
+    use hindsight_core::likeness::marks;
+    let mut missed = Vec::new();
+    let (mut met, mut strangers) = (0, 0);
+    for case in cases() {
+        let (old, new) = (marks(&memory(case.old)), marks(&memory(case.new)));
+        let seeks = |new: &hindsight_core::likeness::Marks, old: &hindsight_core::likeness::Marks| {
+            let holds = |mark: &u32| old.held.binary_search(mark).is_ok();
+            new.sought.iter().any(holds) || new.rarest.iter().any(|group| group.iter().all(holds))
+        };
+        let sides = [seeks(&new, &old), seeks(&old, &new)];
+        match case.expected {
+            "same" | "claim" | "polarity" if !sides[0] || (!case.line.contains(" @ ") && !sides[1]) => {
+                missed.push(case.line);
+            }
+            "same" | "claim" | "polarity" => met += 1,
+            _ => strangers += u32::from(!sides[0]),
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    assert!(met > 200 && strangers > 100, "{met} met, {strangers} kept apart");
+}
+
 /// What a caller is told.
 #[test]
 fn w6_the_reason_has_both_values() {

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hindsight_core::{
-    Draft, Embedding, Filter, Kind, Memory, MemoryId, Mode, Patch, Recall, State, Status, Timestamp,
+    Draft, Embedding, Filter, Kind, Memory, MemoryId, Mode, OnDuplicate, Patch, Recall, State, Status,
+    Timestamp,
 };
 use hindsight_engine::{
     BatchRequest, EngineOver, ForgetRequest, ForgetTarget, ListRequest, Maker, Options, UpdateRequest,
@@ -97,7 +98,8 @@ struct Pair {
 fn open(io: &MemIo) -> EngineOver<MemIo> {
     // Small segments: the disk in memory is copied at every restart.
     let log = LogOptions { segment_bytes: 64 << 10, preallocate_bytes: 0, ..LogOptions::default() };
-    let options = Options { storage: StorageOptions { log, ..StorageOptions::default() } };
+    let storage = StorageOptions { log, ..StorageOptions::default() };
+    let options = Options { storage, ..Options::default() };
     EngineOver::open_with(Arc::new(io.clone()), Path::new("/data"), options).unwrap().0
 }
 
@@ -118,11 +120,12 @@ impl Pair {
         match step {
             Step::Write(all) => {
                 let items = all.iter().copied().map(item).collect();
-                let batch = BatchRequest { items, ..BatchRequest::default() };
+                let on_duplicate = Some(OnDuplicate::Allow);
+                let batch = BatchRequest { items, on_duplicate, ..BatchRequest::default() };
                 let written = self.engine.write_batch(&ns("ops"), batch).unwrap();
                 self.engine.commit_step().unwrap();
-                for (id, parts) in written.wait().unwrap().results.into_iter().zip(all) {
-                    self.learn(id.unwrap(), parts.4);
+                for (item, parts) in written.wait().unwrap().results.into_iter().zip(all) {
+                    self.learn(item.unwrap().id, parts.4);
                 }
             }
             Step::Update(at, importance, vector) => {

@@ -1,5 +1,6 @@
 //! What is in a batch, in a line.
 
+use hindsight_core::change::Standing;
 use hindsight_core::{Change, Record};
 use serde_json::{Value, json};
 
@@ -16,9 +17,9 @@ pub(crate) fn describe_batch(line: &mut InspectLine, payload: &[u8], with_conten
             return;
         }
     };
-    let puts = batch.changes.iter().filter(|change| matches!(change, Change::Put(_))).count();
     let mut parts = Vec::new();
-    for (count, what) in [(puts, "put"), (batch.changes.len() - puts, "set state")] {
+    for what in ["put", "set state", "stand", "access"] {
+        let count = batch.changes.iter().filter(|change| name(change) == what).count();
         if count > 0 {
             parts.push(format!("{count} {what}"));
         }
@@ -35,10 +36,26 @@ pub(crate) fn describe_batch(line: &mut InspectLine, payload: &[u8], with_conten
     }
 }
 
+fn name(change: &Change) -> &'static str {
+    match change {
+        Change::Put(_) => "put",
+        Change::SetState { .. } => "set state",
+        Change::Stand { .. } => "stand",
+        Change::Access { .. } => "access",
+    }
+}
+
 fn change_content(change: &Change) -> Value {
     match change {
         Change::Put(record) => json!({ "put": record_content(record) }),
         Change::SetState { state, version, .. } => json!({ "set_state": state, "version": version }),
+        Change::Stand { standing, version, .. } => {
+            let Standing { state, confidence, valid_to, superseded_by, usage } = standing.as_ref();
+            let stands = json!({ "state": state, "confidence": confidence, "valid_to": valid_to,
+                "superseded_by": superseded_by, "usage": usage });
+            json!({ "stand": stands, "version": version })
+        }
+        Change::Access { count, at, .. } => json!({ "accessed": count, "at": at }),
     }
 }
 

@@ -138,6 +138,7 @@ impl Engine {
                     record.memory.updated_at = at;
                     record
                 }
+                Change::Stand { .. } | Change::Access { .. } => unreachable!("none are made here"),
             };
             dirty.ids.insert(record.memory.id);
             held.put(lsn, record);

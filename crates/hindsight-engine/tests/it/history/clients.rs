@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hindsight_core::{Memory, MemoryId, Namespace, Patch};
 use hindsight_engine::{
-    EngineError, EngineOver, Maker, Options, UpdateRequest, WriteItem, WriteOptions, Written,
+    EngineError, EngineOver, Maker, Options, UpdateRequest, Updated, WriteItem, WriteOptions, Written,
 };
 use hindsight_storage::io::Io;
 use hindsight_storage::testing::MemIo;
@@ -28,7 +28,8 @@ impl Moments {
 /// Small segments, so that the log goes from one to the next.
 pub(super) fn options() -> Options {
     let log = LogOptions { segment_bytes: 256 << 10, preallocate_bytes: 16 << 10, ..LogOptions::default() };
-    Options { storage: StorageOptions { log, checkpoint_bytes: 512 << 10, ..StorageOptions::default() } }
+    let storage = StorageOptions { log, checkpoint_bytes: 512 << 10, ..StorageOptions::default() };
+    Options { storage, ..Options::default() }
 }
 
 /// Lets `work` use an engine on a disk in memory, while one thread commits and one takes checkpoints.
@@ -92,7 +93,7 @@ pub(super) fn change<I: Io>(
     key: u32,
     value: u64,
     version: Option<u64>,
-) -> Result<Written, EngineError> {
+) -> Result<Updated, EngineError> {
     let patch = Patch { content: Some(content(value)), ..Patch::default() };
     let update = UpdateRequest {
         id: id_of(key),
