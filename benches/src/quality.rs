@@ -87,7 +87,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             }
         }
         let name = dir.display().to_string();
-        if args.json { print_json(&name, &table)? } else { print_table(&name, &dataset, &table) }
+        if args.json {
+            print_json(&name, &table)?;
+        } else {
+            print_table(&name, &dataset, &table);
+            println!("{} items say what an item before them says\n", store.reinforced);
+        }
     }
     Ok(())
 }
@@ -122,10 +127,16 @@ fn ask(store: &Store, question: &Question, mode: Mode, args: &Args) -> anyhow::R
         weights,
         fusion: if args.rrf { Fusion::Rrf } else { Fusion::Weighted },
         now: Some(question.as_of),
+        observe: true,
         ..Recall::default()
     };
     let recalled = store.engine.recall(&question.namespace.parse()?, &request)?.wait()?;
-    let name = |id| store.ids.get(&id).cloned().unwrap_or_default();
+    // What was said several times is one hit: it stands for the item that is asked for, if it is one of them.
+    let name = |id| {
+        let ids = store.ids.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let wanted = ids.iter().find(|id| question.relevant.contains(id));
+        wanted.or(ids.first()).cloned().unwrap_or_default()
+    };
     Ok(recalled.hits.iter().map(|hit| name(hit.memory.id)).collect())
 }
 

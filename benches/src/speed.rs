@@ -127,8 +127,12 @@ impl Shape {
             last: Some(Span::from_ms(7 * DAY_MS)),
             ..Filter::default()
         };
-        let base =
-            Recall { embedding_model: Some("synthetic".to_owned()), now: Some(now), ..Recall::default() };
+        let base = Recall {
+            embedding_model: Some("synthetic".to_owned()),
+            now: Some(now),
+            observe: true,
+            ..Recall::default()
+        };
         Ok(match self {
             Shape::Vector => Recall { mode: Mode::Vector, vector: Some(vector), ..base },
             Shape::Keyword => Recall { mode: Mode::Keyword, query: words.join(" "), ..base },

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Context;
 use hindsight_core::draft::SourceDraft;
+use hindsight_core::likeness::Thresholds;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
 use hindsight_core::{
-    Draft, Embedding, Entity, Kind, MemoryId, Namespace, RawVector, RawVectors, SourceKind, VectorRole,
+    Draft, Embedding, Entity, Kind, MemoryId, Namespace, Outcome, RawVector, RawVectors, SourceKind,
+    VectorRole,
 };
 use hindsight_embed::{Embedder, StaticEmbedder};
-use hindsight_engine::{BatchRequest, Engine, Options, WriteItem};
+use hindsight_engine::{BatchRequest, Engine, Nearness, Options, WriteItem};
 
 use crate::dataset::Item;
 
@@ -19,8 +21,10 @@ pub struct Store {
     pub engine: Engine,
     /// The built-in model.
     pub embedder: StaticEmbedder,
-    /// The dataset's id of each memory.
-    pub ids: HashMap<MemoryId, String>,
+    /// The dataset's ids of each memory; several where the same was said again.
+    pub ids: HashMap<MemoryId, Vec<String>>,
+    /// Items that say what an item before them says.
+    pub reinforced: usize,
     /// The engine's directory, removed with the store.
     _dir: tempfile::TempDir,
 }
@@ -32,8 +36,11 @@ impl Store {
     /// When an item is refused, or the temporary directory can't be used.
     pub fn load(items: &[Item]) -> anyhow::Result<Store> {
         let dir = tempfile::tempdir()?;
-        let (engine, _) = Engine::open(dir.path(), Options::default())?;
-        let mut store = Store { engine, embedder: StaticEmbedder::load()?, ids: HashMap::new(), _dir: dir };
+        let embedder = StaticEmbedder::load()?;
+        let of_model = [(embedder.model().to_owned(), Thresholds::BUILT_IN)].into();
+        let nearness = Nearness { of_model, ..Nearness::default() };
+        let (engine, _) = Engine::open(dir.path(), Options { nearness, ..Options::default() })?;
+        let mut store = Store { engine, embedder, ids: HashMap::new(), reinforced: 0, _dir: dir };
         let mut namespaces: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
         for item in items {
             namespaces.entry(&item.namespace).or_default().push(item);
@@ -60,8 +67,9 @@ impl Store {
         let request = BatchRequest { items: items.collect(), ..BatchRequest::default() };
         let written = self.engine.write_batch(namespace, request)?.wait()?;
         for (item, result) in chunk.iter().zip(written.results) {
-            let id = result.with_context(|| format!("{} was refused", item.id))?;
-            self.ids.insert(id, item.id.clone());
+            let written = result.with_context(|| format!("{} was refused", item.id))?;
+            self.reinforced += usize::from(written.outcome == Outcome::Reinforced);
+            self.ids.entry(written.id).or_default().push(item.id.clone());
         }
         Ok(())
     }

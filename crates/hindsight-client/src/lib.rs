@@ -55,14 +55,17 @@ pub use client::Client;
 pub use connect::ConnectHint;
 pub use error::Error;
 pub use list::{ListBuilder, Memories, Page};
-pub use namespace::{BatchOptions, ForgetMode, NamespaceHandle, UpdateOptions, WriteOptions};
+pub use namespace::{BatchOptions, Feedback, ForgetMode, NamespaceHandle, UpdateOptions, WriteOptions};
 pub use recall::{IntoRecall, RecallBuilder};
-pub use reply::{BatchWritten, Forgotten, ItemError, Outcome, Restored, Updated, Written};
+pub use reply::{
+    BatchWritten, Forgotten, History, ItemError, Judged, Outcome, Restored, RolledBack, Updated, Written,
+};
 
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
     Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, Lsn, Memory,
-    MemoryId, Mode, Namespace, Part, Patch, Polarity, RawVector, RawVectors, Recall, Recalled, Rule,
-    RuleState, Scope, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Violation, Weights,
+    MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall,
+    RecallId, Recalled, Relation, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp,
+    Usage, VectorRole, Verdict, Violation, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

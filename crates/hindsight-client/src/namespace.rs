@@ -1,6 +1,7 @@
-//! Every call on the memories of one namespace: writing, reading and changing each have a file.
+//! Every call on the memories of one namespace: writing, reading, changing and learning each have a file.
 
 mod change;
+mod learn;
 mod read;
 mod write;
 
@@ -10,6 +11,7 @@ use std::time::Duration;
 use hindsight_core::Namespace;
 
 pub use change::{ForgetMode, UpdateOptions};
+pub use learn::Feedback;
 pub use write::{BatchOptions, WriteOptions};
 
 use crate::request_id;

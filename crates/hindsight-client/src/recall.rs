@@ -151,6 +151,11 @@ impl RecallBuilder {
         self.with(|recall| recall.explain = true)
     }
 
+    /// Only look: nothing is counted, and there is no id to give feedback on.
+    pub fn observe(self) -> RecallBuilder {
+        self.with(|recall| recall.observe = true)
+    }
+
     /// The deadline of this question.
     pub fn timeout(mut self, timeout: Duration) -> RecallBuilder {
         self.handle = self.handle.with_timeout(timeout);

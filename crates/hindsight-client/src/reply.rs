@@ -1,6 +1,6 @@
 //! What calls that change something give back.
 
-use hindsight_core::{Invalid, Lsn, Memory, MemoryId, Violation};
+use hindsight_core::{Invalid, Lsn, Memory, MemoryId, Neighbor, Violation};
 use hindsight_proto::v1;
 use serde::Serialize;
 
@@ -11,6 +11,10 @@ use serde::Serialize;
 pub enum Outcome {
     /// A new memory came into being.
     Created,
+    /// Nothing new was stored: a memory that says the same became surer.
+    Reinforced,
+    /// A new memory came into being and replaced older ones that it contradicts.
+    Superseded,
     /// Something that this version of the client does not know.
     Other,
 }
@@ -21,8 +25,11 @@ pub enum Outcome {
 pub struct Written {
     /// What it did.
     pub outcome: Outcome,
-    /// The memory as it is stored (or would be, when it was only checked).
+    /// The memory as it is stored (or would be, when it was only checked): the new one, or the one that became surer.
     pub memory: Memory,
+    /// The memories that the new one contradicts; none in the answer to a repeated request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbors: Vec<Neighbor>,
     /// The request id was seen before: nothing was done again, and this is the memory's present state.
     pub replayed: bool,
     /// The log position that holds it.
@@ -35,6 +42,8 @@ pub struct Written {
 pub struct BatchWritten {
     /// One result an item, in their order: its id, or why it was refused.
     pub results: Vec<Result<MemoryId, ItemError>>,
+    /// What was done, for each item in their order; [`Outcome::Other`] where it was refused.
+    pub outcomes: Vec<Outcome>,
     /// The request id was seen before.
     pub replayed: bool,
     /// The log position that holds it.
@@ -92,19 +101,57 @@ pub struct Restored {
     pub revision: Lsn,
 }
 
+/// What became of a feedback.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Judged {
+    /// The memories that changed by it, as they are now.
+    pub memories: Vec<Memory>,
+    /// The request id was seen before: nothing was done again.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What superseded what, around one memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct History {
+    /// In the order of the times from which they hold; each says until when it was valid, and what superseded it.
+    pub memories: Vec<Memory>,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+/// What became of a rollback.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RolledBack {
+    /// The memories that are valid again.
+    pub restored: Vec<Memory>,
+    /// The memory that had superseded them; absent where it was forgotten meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invalidated: Option<Memory>,
+    /// The request id was seen before: nothing was done again, and these are the memories as they are now.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
 impl Written {
     pub(crate) fn from_wire(wire: v1::WriteResponse) -> Result<Written, Invalid> {
         Ok(Written {
             outcome: outcome(wire.outcome),
             memory: memory(wire.memory)?,
+            neighbors: listed("neighbors", wire.neighbors)?,
             replayed: wire.replayed,
             revision: Lsn(wire.revision),
         })
     }
 
     pub(crate) fn of_record(wire: v1::RecordResponse) -> Result<Written, Invalid> {
-        let v1::RecordResponse { outcome, memory, replayed, revision } = wire;
-        Written::from_wire(v1::WriteResponse { outcome, memory, replayed, revision })
+        let v1::RecordResponse { outcome, memory, replayed, revision, neighbors } = wire;
+        Written::from_wire(v1::WriteResponse { outcome, memory, replayed, revision, neighbors })
     }
 }
 
@@ -114,6 +161,7 @@ impl BatchWritten {
             let found = wire.results.len();
             return Err(Invalid::one("results", format!("has {found} items for {items} memories")));
         }
+        let outcomes = wire.results.iter().map(|result| outcome(result.outcome)).collect();
         let results = wire.results.into_iter().enumerate();
         let results = results.map(|(index, result)| match result.result {
             Some(v1::batch_result::Result::Id(id)) => {
@@ -126,6 +174,7 @@ impl BatchWritten {
         });
         Ok(BatchWritten {
             results: results.collect::<Result<_, Invalid>>()?,
+            outcomes,
             replayed: wire.replayed,
             revision: Lsn(wire.revision),
         })
@@ -169,6 +218,41 @@ impl Restored {
     }
 }
 
+impl Judged {
+    pub(crate) fn from_wire(wire: v1::FeedbackResponse) -> Result<Judged, Invalid> {
+        let memories = listed("memories", wire.memories)?;
+        Ok(Judged { memories, replayed: wire.replayed, revision: Lsn(wire.revision) })
+    }
+}
+
+impl History {
+    pub(crate) fn from_wire(wire: v1::GetHistoryResponse) -> Result<History, Invalid> {
+        Ok(History { memories: listed("memories", wire.memories)?, revision: Lsn(wire.revision) })
+    }
+}
+
+impl RolledBack {
+    pub(crate) fn from_wire(wire: v1::RollbackResponse) -> Result<RolledBack, Invalid> {
+        let invalidated = wire.invalidated.map(Memory::try_from).transpose();
+        Ok(RolledBack {
+            restored: listed("restored", wire.restored)?,
+            invalidated: invalidated.map_err(|invalid| invalid.under("invalidated."))?,
+            replayed: wire.replayed,
+            revision: Lsn(wire.revision),
+        })
+    }
+}
+
+/// The items of a list of an answer.
+fn listed<W, T: TryFrom<W, Error = Invalid>>(field: &str, items: Vec<W>) -> Result<Vec<T>, Invalid> {
+    let items = items.into_iter().enumerate();
+    items
+        .map(|(index, item)| {
+            T::try_from(item).map_err(|invalid| invalid.under(&format!("{field}[{index}].")))
+        })
+        .collect()
+}
+
 /// The memory of an answer.
 pub(crate) fn memory(wire: Option<v1::Memory>) -> Result<Memory, Invalid> {
     let wire = wire.ok_or_else(|| Invalid::one("memory", "is missing"))?;
@@ -178,6 +262,8 @@ pub(crate) fn memory(wire: Option<v1::Memory>) -> Result<Memory, Invalid> {
 fn outcome(number: i32) -> Outcome {
     match v1::Outcome::try_from(number) {
         Ok(v1::Outcome::Created) => Outcome::Created,
+        Ok(v1::Outcome::Reinforced) => Outcome::Reinforced,
+        Ok(v1::Outcome::Superseded) => Outcome::Superseded,
         Ok(v1::Outcome::Unspecified) | Err(_) => Outcome::Other,
     }
 }

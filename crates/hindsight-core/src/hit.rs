@@ -1,8 +1,9 @@
-//! The answer to a recall: hits, each with the reason why it stands where it stands (R11).
+//! The answer to a recall: hits, each with the reason why it stands where it stands (R11). And what a write is answered
+//! about the memories that it met.
 
 use serde::Serialize;
 
-use crate::{Lsn, Memory, Timestamp};
+use crate::{Lsn, Memory, MemoryId, RecallId, Relation, Timestamp};
 
 /// One part of a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -79,6 +80,9 @@ pub struct NamedWindow {
 pub struct Recalled {
     /// The hits, best first.
     pub hits: Vec<Hit>,
+    /// What feedback on this recall names; none where it only looked, or found nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall_id: Option<RecallId>,
     /// The log position that the answer reflects: all of it, nothing beyond.
     pub revision: Lsn,
     /// How many memories the filter allowed.
@@ -91,4 +95,22 @@ pub struct Recalled {
     /// How the answer was found, as a tree of lines; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
+}
+
+/// A memory that a write met (W7).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Neighbor {
+    /// The memory.
+    pub id: MemoryId,
+    /// The cosine of both contents, −1–1; absent where one of them has no vector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
+    /// How it stands to the new one.
+    pub relation: Relation,
+    /// Which property of what both speak of, as `subject / attribute`; empty where no claim says so.
+    pub about: String,
+    /// What it says of it: a value, or the beginning of its text.
+    pub old: String,
+    /// What the new one says of it.
+    pub new: String,
 }

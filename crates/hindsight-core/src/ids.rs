@@ -67,9 +67,63 @@ impl std::str::FromStr for MemoryId {
 
 crate::words::text_form!(MemoryId);
 
+/// The prefix of a recall's id in text.
+const RECALL_PREFIX: &str = "rcl_";
+
+/// The id of a recall: what feedback names (R16). Text form: `rcl_` and 26 lower-case Crockford base32 letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RecallId(u128);
+
+/// A text that is not the id of a recall.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{given:?} is not the id of a recall: expected rcl_ and 26 letters or digits, as a recall answered it"
+)]
+pub struct BadRecallId {
+    /// The text as it was given, cut to 40 characters.
+    pub given: String,
+}
+
+impl RecallId {
+    /// Makes the id of a recall at `at`. `random` supplies the 80 low bits.
+    #[must_use]
+    pub fn new(at: Timestamp, random: u128) -> RecallId {
+        RecallId(MemoryId::new(at, random).as_u128())
+    }
+}
+
+impl std::fmt::Display for RecallId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = MemoryId(self.0).to_string();
+        write!(f, "{RECALL_PREFIX}{}", text.trim_start_matches(PREFIX))
+    }
+}
+
+impl std::str::FromStr for RecallId {
+    type Err = BadRecallId;
+
+    fn from_str(text: &str) -> Result<Self, BadRecallId> {
+        let letters = text.strip_prefix(RECALL_PREFIX);
+        let id = letters.and_then(|letters| format!("{PREFIX}{letters}").parse::<MemoryId>().ok());
+        id.map(|id| RecallId(id.0)).ok_or_else(|| BadRecallId { given: text.chars().take(40).collect() })
+    }
+}
+
+crate::words::text_form!(RecallId);
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r16_a_recall_id_is_no_memory_id() {
+        let id = RecallId::new(Timestamp::from_ms(1_700_000_000_000), 7);
+        assert_eq!(id.to_string().parse::<RecallId>(), Ok(id));
+        assert!(id.to_string().starts_with("rcl_") && id.to_string().parse::<MemoryId>().is_err());
+        for bad in ["", "rcl_", "mem_01k9zq4t8rc5d2v7n3hx6w0jab", "rcl_mem_01k9zq4t8rc5d2v7n3hx6w0jab"] {
+            assert!(bad.parse::<RecallId>().is_err(), "{bad:?}");
+        }
+    }
 
     #[test]
     fn text_and_back_and_order() {

@@ -172,6 +172,56 @@ impl Kind {
     }
 }
 
+words! {
+    /// What a write does with a memory that says what another one says already (W6).
+    OnDuplicate, "on_duplicate" {
+        /// The known memory becomes surer and nothing new is stored. A draft that brings its own id is stored all the same.
+        Reinforce = "reinforce",
+        /// The write is refused and names the known memory.
+        Reject = "reject",
+        /// It is stored beside the known one.
+        Allow = "allow",
+    }
+}
+
+words! {
+    /// What a write did.
+    Outcome, "outcome" {
+        /// A new memory came into being.
+        Created = "created",
+        /// Nothing new was stored: a memory that says the same became surer.
+        Reinforced = "reinforced",
+        /// A new memory came into being and replaced older ones that it contradicts.
+        Superseded = "superseded",
+    }
+}
+
+words! {
+    /// How a memory that a write met stands to the new one (W7).
+    Relation, "relation" {
+        /// The new memory replaced it.
+        Superseded = "superseded",
+        /// It replaced the new memory, which holds for an earlier time: that one was stored as history.
+        SupersededBy = "superseded_by",
+        /// They contradict each other and nothing was decided: both are there.
+        Conflict = "conflict",
+    }
+}
+
+words! {
+    /// What an agent says of a memory that a recall returned (L1).
+    Verdict, "verdict" {
+        /// It went into the task.
+        Used = "used",
+        /// It did not help.
+        Ignored = "ignored",
+        /// It is not so, and never was.
+        Wrong = "wrong",
+        /// It was so, and is no longer.
+        Outdated = "outdated",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

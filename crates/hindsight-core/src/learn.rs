@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::change::Standing;
+pub use crate::kind::Verdict;
 use crate::likeness::is_bound_to_its_time;
 use crate::limits::{METADATA_BYTES_MAX, REFERENCES_MAX, TAGS_MAX};
 use crate::scoring::confidence::trust;
@@ -21,20 +22,6 @@ pub const OUTLIVED_LEAST: f32 = 0.1;
 pub const USED: f32 = 0.1;
 /// How much less sure a memory is that was found wrong (L1).
 pub const WRONG: f32 = 0.3;
-
-/// What an agent says of a memory that a recall returned (L1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It went into the task.
-    Used,
-    /// It did not help.
-    Ignored,
-    /// It is not so, and never was.
-    Wrong,
-    /// It was so, and is no longer.
-    Outdated,
-}
 
 /// A confidence moved by a step, in 0–1, to six decimals: steps of a tenth stay tenths.
 fn moved(confidence: f32, by: f32) -> f32 {

@@ -45,10 +45,13 @@ pub use change::{Batch, Change, Lsn, Record, RequestKey};
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use filter::Filter;
-pub use hit::{Breakdown, Hit, Part, Recalled};
-pub use ids::MemoryId;
+pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
+pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
-pub use kind::{Kind, Layer, Polarity, RuleState, Scope, SourceKind, State, Status};
+pub use kind::{
+    Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
+    Verdict,
+};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;

@@ -56,3 +56,13 @@ pub const FORGET_IDS_MAX: usize = 1_000;
 pub const REQUEST_IDS_MAX: usize = 100_000;
 /// Most namespaces of one data directory.
 pub const NAMESPACES_MAX: usize = 100_000;
+/// Most memories of one history.
+pub const HISTORY_MAX: usize = 1_000;
+/// Most memories that one feedback names.
+pub const FEEDBACK_ITEMS_MAX: usize = 1_000;
+/// How many recalls are remembered for feedback; the oldest is dropped first.
+pub const RECALLS_MAX: usize = 10_000;
+/// How long a recall is remembered for feedback, in milliseconds: a day.
+pub const RECALL_TTL_MS: u64 = 86_400_000;
+/// Most memories of a namespace whose accesses wait to be logged.
+pub const ACCESSES_MAX: usize = 4_096;

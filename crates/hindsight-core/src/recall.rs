@@ -112,6 +112,8 @@ pub struct Recall {
     pub now: Option<Timestamp>,
     /// Whether the plan is wanted.
     pub explain: bool,
+    /// Whether to look only: nothing is counted, and there is no id to give feedback on (R17).
+    pub observe: bool,
 }
 
 impl Default for Recall {
@@ -134,6 +136,7 @@ impl Default for Recall {
             time_zone: None,
             now: None,
             explain: false,
+            observe: false,
         }
     }
 }

@@ -12,10 +12,11 @@ use parking_lot::Mutex;
 
 use crate::checkpoint;
 use crate::error::EngineError;
+use crate::feedback::SharedRecalls;
 use crate::load::Cold;
 use crate::maintenance::Maintenance;
 use crate::namespaces::{Cell, Namespaces};
-use crate::options::{OpenReport, Options};
+use crate::options::{Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
 use crate::unsynced::Unsynced;
 
@@ -29,6 +30,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) io: Arc<I>,
     pub(crate) storage: Arc<Storage<Arc<I>>>,
     pub(crate) namespaces: Arc<Namespaces>,
+    pub(crate) nearness: Nearness,
+    pub(crate) recalls: SharedRecalls,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -49,7 +52,9 @@ impl Engine {
         let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
-        *engine.maintenance.lock() = Some(Maintenance::start(storage, namespaces, checkpoint_bytes, home)?);
+        let io = Arc::clone(&engine.io);
+        *engine.maintenance.lock() =
+            Some(Maintenance::start(io, storage, namespaces, checkpoint_bytes, home)?);
         Ok((engine, report))
     }
 }
@@ -78,6 +83,8 @@ impl<I: Io> EngineOver<I> {
             io,
             storage: Arc::new(storage),
             namespaces: Arc::new(namespaces),
+            nearness: options.nearness,
+            recalls: SharedRecalls::default(),
         };
         let all = engine.namespaces.after(None);
         // Counting exactly would load every namespace that the log changed, and a start waits for no namespace.
@@ -204,6 +211,12 @@ impl<I: Io> EngineOver<I> {
     /// When the last sync fails. A checkpoint that fails is only reported: the log has everything.
     pub fn close(&self) -> Result<(), EngineError> {
         drop(self.maintenance.lock().take());
+        if self.health().is_ok()
+            && let Err(error) = self.log_accesses()
+        {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "how often memories were returned could not be logged");
+        }
         if self.health().is_ok()
             && checkpoint::is_due(&self.namespaces)
             && let Err(error) = self.checkpoint()

@@ -51,6 +51,12 @@ pub enum EngineError {
         /// The id.
         id: MemoryId,
     },
+    /// The same is known already, and the caller wants no repetition (W6).
+    #[error("memory {id} says the same already: update it, or write with on_duplicate reinforce or allow")]
+    DuplicateOf {
+        /// The memory that says it.
+        id: MemoryId,
+    },
     /// The caller has seen an older version.
     #[error("memory {id} is at version {current}, not {given}: read it again before changing it")]
     VersionMismatch {
@@ -113,6 +119,30 @@ pub enum EngineError {
         /// The state the call needs.
         needed: hindsight_core::State,
     },
+    /// There is nothing to roll back (W7).
+    #[error("nothing superseded memory {id}, and it superseded nothing: there is nothing to roll back")]
+    NotSuperseded {
+        /// The memory.
+        id: MemoryId,
+    },
+    /// What replaced a memory was itself replaced (W7).
+    #[error("memory {id} was itself superseded by {by}: roll that back first")]
+    SupersededSince {
+        /// The memory that had replaced the older one.
+        id: MemoryId,
+        /// The one that replaced it.
+        by: MemoryId,
+    },
+    /// No recall of the namespace that is still remembered has this id (R16).
+    #[error(
+        "no recall {id} in namespace {namespace}: recalls are remembered for a day and until a restart; name the memories without recall_id"
+    )]
+    RecallNotFound {
+        /// The namespace.
+        namespace: Namespace,
+        /// The id that was given.
+        id: hindsight_core::RecallId,
+    },
     /// A limit of the whole data directory is reached.
     #[error("{what} is at its limit of {most}")]
     LimitReached {
@@ -151,12 +181,16 @@ impl EngineError {
             EngineError::Invalid(_)
             | EngineError::ModelMismatch { .. }
             | EngineError::DimensionMismatch { .. } => ErrorKind::Invalid,
-            EngineError::MemoryNotFound { .. } | EngineError::NamespaceNotFound { .. } => ErrorKind::NotFound,
-            EngineError::MemoryExists { .. } | EngineError::RequestIdReused { .. } => {
-                ErrorKind::AlreadyExists
-            }
+            EngineError::MemoryNotFound { .. }
+            | EngineError::NamespaceNotFound { .. }
+            | EngineError::RecallNotFound { .. } => ErrorKind::NotFound,
+            EngineError::MemoryExists { .. }
+            | EngineError::DuplicateOf { .. }
+            | EngineError::RequestIdReused { .. } => ErrorKind::AlreadyExists,
             EngineError::VersionMismatch { .. } | EngineError::CountMismatch { .. } => ErrorKind::Conflict,
-            EngineError::WrongState { .. } => ErrorKind::Precondition,
+            EngineError::WrongState { .. }
+            | EngineError::NotSuperseded { .. }
+            | EngineError::SupersededSince { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
             EngineError::Unapplicable { .. } => ErrorKind::DataLoss,
             EngineError::NoRandomness(_) | EngineError::NoThread(_) => ErrorKind::Internal,
@@ -173,12 +207,16 @@ impl EngineError {
             EngineError::MemoryNotFound { .. } => "MEMORY_NOT_FOUND",
             EngineError::NamespaceNotFound { .. } => "NAMESPACE_NOT_FOUND",
             EngineError::MemoryExists { .. } => "MEMORY_EXISTS",
+            EngineError::DuplicateOf { .. } => "DUPLICATE_OF",
             EngineError::VersionMismatch { .. } => "VERSION_MISMATCH",
             EngineError::RequestIdReused { .. } => "REQUEST_ID_REUSED",
             EngineError::ModelMismatch { .. } => "MODEL_MISMATCH",
             EngineError::DimensionMismatch { .. } => "DIMENSION_MISMATCH",
             EngineError::CountMismatch { .. } => "COUNT_MISMATCH",
             EngineError::WrongState { .. } => "WRONG_STATE",
+            EngineError::NotSuperseded { .. } => "NOT_SUPERSEDED",
+            EngineError::SupersededSince { .. } => "SUPERSEDED_SINCE",
+            EngineError::RecallNotFound { .. } => "RECALL_NOT_FOUND",
             EngineError::LimitReached { .. } => "LIMIT_REACHED",
             EngineError::Unapplicable { .. } => "CHECKSUM_MISMATCH",
             EngineError::NoRandomness(_) | EngineError::NoThread(_) => "INTERNAL",

@@ -84,7 +84,7 @@ impl<I: Io> EngineOver<I> {
                     return Err(EngineError::WrongState { id: *id, state: found, needed: State::Forgotten });
                 }
             }
-            (set_states(&state, &ids, State::Active, at), at)
+            (restored(&state, &ids, at), at)
         };
         let mut done = affected(&changes, hindsight_core::Lsn(0));
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
@@ -178,6 +178,16 @@ fn set_states(state: &NamespaceState, ids: &[MemoryId], next: State, at: Timesta
     let records = ids.iter().filter_map(|id| state.record(*id));
     let change = |id, version| Change::SetState { id, state: next, version, at };
     records.map(|record| change(record.memory.id, record.memory.version + 1)).collect()
+}
+
+/// What was replaced before it was forgotten is history again, and does not stand beside what replaced it.
+fn restored(state: &NamespaceState, ids: &[MemoryId], at: Timestamp) -> Vec<Change> {
+    let is_history =
+        |id: &MemoryId| state.record(*id).is_some_and(|record| record.memory.superseded_by.is_some());
+    let (history, active): (Vec<MemoryId>, Vec<MemoryId>) = ids.iter().partition(|id| is_history(id));
+    let mut changes = set_states(state, &active, State::Active, at);
+    changes.extend(set_states(state, &history, State::Superseded, at));
+    changes
 }
 
 fn affected(changes: &[Change], revision: hindsight_core::Lsn) -> Affected {

@@ -1,10 +1,11 @@
 //! The spine: the only crate that joins log, indexes and query.
 //!
 //! **The life of a write.** [`Engine::write`] checks the draft and its vectors (nothing is trusted, whoever calls),
-//! then takes the namespace's writer lock and decides everything there is to decide (id, time, version) into a
-//! [`Batch`](hindsight_core::Batch). The batch goes to the log, which gives it its position; `apply` puts it into
-//! memory at once, under the same lock, so that memory follows the order of the log. The answer is an [`Unsynced`]
-//! value: it can be looked at only after the log is synced up to that position. One sync serves all that wait.
+//! then takes the namespace's writer lock and decides everything there is to decide (id, time, version; whether the same
+//! is known already, and what the new memory contradicts) into a [`Batch`](hindsight_core::Batch). The batch goes to the
+//! log, which gives it its position; `apply` puts it into memory at once, under the same lock, so that memory follows the
+//! order of the log. The answer is an [`Unsynced`] value: it can be looked at only after the log is synced up to that
+//! position. One sync serves all that wait.
 //!
 //! **The life of a recall.** [`Engine::recall`] reads under the namespace's read lock: a prefix of the log, never a
 //! gap. What it saw may be newer than the last sync, so its answer is an [`Unsynced`] value too: no reader is told
@@ -21,17 +22,21 @@
 //!
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
-//! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `update`, `forget`, `read`,
-//! `apply`, `checkpoint`, `backup`, `load`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
+//! memory, and what it repeats or contradicts), `update`, `forget`, `history`, `feedback`, `read`, `apply`, `checkpoint`, `backup`, `load`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
 mod backup;
 mod checkpoint;
 mod decide;
+mod decision;
+mod encounter;
 mod engine;
 mod error;
+mod feedback;
 mod forget;
+mod history;
 mod load;
 mod maintenance;
 mod namespaces;
@@ -48,10 +53,13 @@ mod write;
 
 pub use engine::{Engine, EngineOver};
 pub use error::{EngineError, ErrorKind};
-pub use options::{OpenReport, Options};
-pub use reply::{Affected, BatchWritten, Got, Model, NamespaceStats, NamespaceSummary, Page, Written};
+pub use options::{Nearness, OpenReport, Options};
+pub use reply::{
+    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceStats, NamespaceSummary, Page,
+    RolledBack, Updated, Written,
+};
 pub use request::{
-    BatchRequest, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest, UpdateRequest, WriteItem,
-    WriteOptions,
+    BatchRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest,
+    RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 pub use unsynced::Unsynced;

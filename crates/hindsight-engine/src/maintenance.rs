@@ -1,5 +1,5 @@
-//! The threads that work while the engine serves: one takes checkpoints and notices when a full disk has room again, one
-//! opens the directory and ends.
+//! The threads that work while the engine serves: one takes checkpoints, logs access counts and notices when a full disk
+//! has room again, one opens the directory and ends.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -12,10 +12,13 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::checkpoint::checkpoint;
 use crate::error::EngineError;
+use crate::feedback::log_accesses;
 use crate::namespaces::Namespaces;
 
 /// How often the length of the log is looked at, and whether a full disk has room.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How many looks lie between two times that access counts are logged: 5 seconds.
+const LOOKS_PER_COUNT: u32 = 10;
 /// How long a failed checkpoint rests before it is tried again.
 const REST: Duration = Duration::from_secs(10);
 
@@ -49,6 +52,7 @@ impl Maintenance {
     /// # Errors
     /// When the system gives no thread.
     pub(crate) fn start<I: Io>(
+        io: Arc<I>,
         storage: Arc<Storage<Arc<I>>>,
         namespaces: Arc<Namespaces>,
         checkpoint_bytes: u64,
@@ -61,10 +65,17 @@ impl Maintenance {
         maintenance.spawn("directory", move || open_directory(&of_storage, &home, &asked))?;
         let asked = Arc::clone(&maintenance.stop);
         let run = move || {
-            let mut rests_until: Option<Instant> = None;
+            let (mut rests_until, mut looks): (Option<Instant>, u32) = (None, 0);
             while !asked.wait(LOOK_EVERY) {
+                looks = looks.wrapping_add(1);
                 if let Err(error) = storage.space_step() {
                     tracing::debug!(%error, "the log takes nothing more");
+                }
+                if looks.is_multiple_of(LOOKS_PER_COUNT)
+                    && let Err(error) = log_accesses(&*io, &storage, &namespaces)
+                {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, "how often memories were returned could not be logged");
                 }
                 let rests = rests_until.is_some_and(|until| Instant::now() < until);
                 if rests || storage.log_bytes() < checkpoint_bytes {

@@ -11,6 +11,7 @@ use hindsight_storage::{NamespaceId, RecordFiles};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::EngineError;
+use crate::feedback::Accesses;
 use crate::load::{Cold, load};
 use crate::state::NamespaceState;
 
@@ -24,6 +25,8 @@ pub(crate) struct Cell {
     writer: Mutex<()>,
     /// What it holds; means nothing before `is_loaded`.
     pub(crate) state: RwLock<NamespaceState>,
+    /// What recalls returned and is not logged yet. Locked for moments, and never while another lock is waited for.
+    pub(crate) accesses: Mutex<Accesses>,
     is_loaded: AtomicBool,
     cold: Mutex<Option<Cold>>,
 }
@@ -31,7 +34,8 @@ pub(crate) struct Cell {
 impl Cell {
     fn new(name: Namespace, cold: Option<Cold>) -> Cell {
         let is_loaded = AtomicBool::new(cold.is_none());
-        Cell { name, writer: Mutex::new(()), state: RwLock::default(), is_loaded, cold: Mutex::new(cold) }
+        let (writer, state, accesses) = Default::default();
+        Cell { name, writer, state, accesses, is_loaded, cold: Mutex::new(cold) }
     }
 
     /// Becomes the only writer.

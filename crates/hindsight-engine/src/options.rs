@@ -1,15 +1,36 @@
 //! How an engine is opened, and what it found.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use hindsight_core::Lsn;
+use hindsight_core::likeness::Thresholds;
 
 /// How to open a data directory.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// How the log is kept.
     pub storage: hindsight_storage::StorageOptions,
+    /// From which cosine on two memories are compared.
+    pub nearness: Nearness,
+}
+
+/// From which cosine on two memories are compared: what is near differs from model to model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Nearness {
+    /// For vectors of these models.
+    pub of_model: BTreeMap<String, Thresholds>,
+    /// For all others.
+    pub default: Thresholds,
+}
+
+impl Nearness {
+    /// The thresholds for vectors of a model.
+    #[must_use]
+    pub fn of(&self, model: Option<&str>) -> Thresholds {
+        model.and_then(|model| self.of_model.get(model)).copied().unwrap_or(self.default)
+    }
 }
 
 /// What opening a data directory found.

@@ -110,7 +110,10 @@ impl<I: Io> EngineOver<I> {
             })?;
             fits(namespace, state.model.as_ref(), given, vector.dimension())?;
         }
-        let recalled = hindsight_query::recall(&View::new(state, recall), recall, now(&*self.io))?;
+        let mut recalled = hindsight_query::recall(&View::new(state, recall), recall, now(&*self.io))?;
+        if let Some(cell) = cell.as_deref().filter(|_| !recall.observe) {
+            self.returned(cell, &mut recalled)?;
+        }
         let lsn = state.applied;
         Ok(self.unsynced(recalled, lsn))
     }

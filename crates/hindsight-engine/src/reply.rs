@@ -1,26 +1,50 @@
 //! What the engine answers. Each answer comes as an [`crate::Unsynced`] value and can be read once the log is synced.
 
-use hindsight_core::{Lsn, Memory, MemoryId, Timestamp};
+use hindsight_core::{Lsn, Memory, MemoryId, Neighbor, Outcome, Timestamp};
 
 use crate::EngineError;
 
 /// What became of a write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
-    /// The memory as it is stored (or would be, with `validate_only`).
+    /// What it did (or would do, with `validate_only`).
+    pub outcome: Outcome,
+    /// The memory as it is stored (or would be, with `validate_only`): the new one, or the one that became surer.
     pub memory: Memory,
+    /// The memories that the new one contradicts; none in the answer to a repeated request.
+    pub neighbors: Vec<Neighbor>,
     /// The request id was seen before: nothing was done again, and this is the memory's present state.
     pub replayed: bool,
     /// The log position that holds it.
     pub revision: Lsn,
 }
 
+/// What became of an item of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemWritten {
+    /// The memory: a new one, or one that became surer.
+    pub id: MemoryId,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
 /// What became of a batch.
 #[derive(Debug)]
 pub struct BatchWritten {
     /// One result an item, in their order.
-    pub results: Vec<Result<MemoryId, EngineError>>,
+    pub results: Vec<Result<ItemWritten, EngineError>>,
     /// The request id was seen before.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What became of an update.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Updated {
+    /// The memory after it.
+    pub memory: Memory,
+    /// The request id was seen before: nothing was done again, and this is the memory's present state.
     pub replayed: bool,
     /// The log position that holds it.
     pub revision: Lsn,
@@ -34,6 +58,39 @@ pub struct Affected {
     /// Their ids, at most 1,000 of them, in order.
     pub ids: Vec<MemoryId>,
     /// The request id was seen before.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What superseded what, around one memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// The memories, in the order of the times from which they hold; each says until when it was valid, and what replaced it.
+    pub memories: Vec<Memory>,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+/// What became of a rollback.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RolledBack {
+    /// The memories that are valid again.
+    pub restored: Vec<Memory>,
+    /// The memory that had replaced them; absent where it was forgotten meanwhile.
+    pub invalidated: Option<Memory>,
+    /// The request id was seen before: nothing was done again, and these are the memories as they are now.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What became of a feedback.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The memories that changed by it, as they are now.
+    pub memories: Vec<Memory>,
+    /// The request id was seen before: nothing was done again.
     pub replayed: bool,
     /// The log position that holds it.
     pub revision: Lsn,

@@ -1,6 +1,6 @@
 //! What the engine is asked to do. These values are unchecked; the engine checks them, whoever calls.
 
-use hindsight_core::{Draft, Filter, MemoryId, Patch, RawVectors};
+use hindsight_core::{Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, Status, Verdict};
 
 /// One memory to write.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +44,8 @@ impl Maker {
 pub struct WriteOptions {
     /// Check and answer, but store nothing.
     pub validate_only: bool,
+    /// What happens when the same is known already; [`OnDuplicate::Reinforce`] when absent.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request (W9).
     pub request_id: Option<String>,
 }
@@ -55,6 +57,8 @@ pub struct BatchRequest {
     pub items: Vec<WriteItem>,
     /// Store nothing when any of them is bad; otherwise a bad one is refused by itself.
     pub all_or_nothing: bool,
+    /// What happens with an item that says what is known already, or what an item before it says.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -107,6 +111,28 @@ pub struct ForgetRequest {
 pub struct RestoreRequest {
     /// Which; each must be forgotten.
     pub ids: Vec<MemoryId>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A replacement to take back.
+#[derive(Debug, Clone)]
+pub struct RollbackRequest {
+    /// The memory that was replaced, or the one that replaced it.
+    pub id: MemoryId,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// What became of the memories that a recall returned.
+#[derive(Debug, Clone, Default)]
+pub struct FeedbackRequest {
+    /// The recall; without it any memory may be named.
+    pub recall_id: Option<RecallId>,
+    /// Memories, and what is said of each.
+    pub items: Vec<(MemoryId, Verdict)>,
+    /// How the task ended that they were recalled for.
+    pub task_status: Option<Status>,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }

@@ -17,6 +17,8 @@ pub(crate) struct NamespaceState {
     pub(crate) records: BTreeMap<MemoryId, Held>,
     /// How many of them are forgotten.
     pub(crate) forgotten: usize,
+    /// What superseded what: the newer memory and the older one.
+    pub(crate) superseded: BTreeSet<(MemoryId, MemoryId)>,
     /// What is derived of the records: rebuilt by replay.
     pub(crate) index: NamespaceIndex,
     /// The request ids that were seen lately.
@@ -46,6 +48,12 @@ impl NamespaceState {
     /// The record of a memory, in whatever state.
     pub(crate) fn record(&self, id: MemoryId) -> Option<&Arc<Record>> {
         self.records.get(&id).map(|held| &held.record)
+    }
+
+    /// The memories that one superseded.
+    pub(crate) fn superseded_by(&self, id: MemoryId) -> impl Iterator<Item = MemoryId> {
+        let all = (id, MemoryId::from_u128(0))..=(id, MemoryId::from_u128(u128::MAX));
+        self.superseded.range(all).map(|(_, older)| *older)
     }
 
     /// Memories that are not forgotten.

@@ -7,7 +7,7 @@ use crate::decide::{CheckedVectors, check_vectors, next_time};
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
-use crate::reply::Written;
+use crate::reply::Updated;
 use crate::request::UpdateRequest;
 use crate::requests::key;
 use crate::state::NamespaceState;
@@ -23,7 +23,7 @@ impl<I: Io> EngineOver<I> {
         &self,
         namespace: &Namespace,
         update: UpdateRequest,
-    ) -> Result<Unsynced<Written, I>, EngineError> {
+    ) -> Result<Unsynced<Updated, I>, EngineError> {
         let asked = (update.id, &update.patch, update.version, update.maker.chosen(update.vectors.as_ref()));
         let request = key(update.request_id.as_deref(), "update", &asked)?;
         let vectors = check_vectors(update.vectors.as_ref())?;
@@ -32,7 +32,7 @@ impl<I: Io> EngineOver<I> {
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
             let (memory, applied) = present_state(&cell, &seen)?;
-            return Ok(self.unsynced(Written { memory, replayed: true, revision: seen.lsn }, applied));
+            return Ok(self.unsynced(Updated { memory, replayed: true, revision: seen.lsn }, applied));
         }
         let (record, at) = {
             let state = cell.state.read();
@@ -42,7 +42,7 @@ impl<I: Io> EngineOver<I> {
         let memory = record.memory.clone();
         let changes = vec![Change::Put(Box::new(record))];
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
-        Ok(self.unsynced(Written { memory, replayed: false, revision }, revision))
+        Ok(self.unsynced(Updated { memory, replayed: false, revision }, revision))
     }
 }
 

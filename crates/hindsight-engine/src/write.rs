@@ -1,41 +1,40 @@
 //! Writing memories: one, or many with one sync.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hindsight_core::draft::{Checked, Moment};
 use hindsight_core::limits::BATCH_ITEMS_MAX;
-use hindsight_core::{Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, Record, Timestamp};
+use hindsight_core::{
+    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, OnDuplicate, Outcome, Timestamp,
+};
 use hindsight_storage::io::Io;
 
-use crate::decide::{CheckedVectors, check_vectors, fresh_id, next_time};
+use crate::decide::next_time;
+use crate::decision::{Pending, Ready};
+use crate::encounter::Overlay;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
-use crate::reply::{BatchWritten, Model, Written};
+use crate::reply::{BatchWritten, ItemWritten, Written};
 use crate::request::{BatchRequest, WriteItem, WriteOptions};
-use crate::requests::{Seen, key};
+use crate::requests::{Seen, WAS_THERE, key};
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 
-/// An item that is right in itself; what the namespace says to it comes next.
-struct Ready {
-    draft: Checked,
-    vectors: CheckedVectors,
-}
-
 impl<I: Io> EngineOver<I> {
-    /// Stores one memory.
+    /// Stores one memory, unless the same is known: then that becomes surer. What it contradicts by its claims becomes
+    /// history.
     ///
     /// # Errors
-    /// When a field is wrong, the id is taken, the vectors don't fit the namespace, or the log fails.
+    /// When a field is wrong, the id is taken, the vectors don't fit the namespace, the same is known and that shall be
+    /// refused, or the log fails.
     pub fn write(
         &self,
         namespace: &Namespace,
         item: WriteItem,
         options: WriteOptions,
     ) -> Result<Unsynced<Written, I>, EngineError> {
-        let asked = (&item.draft, item.maker.chosen(item.vectors.as_ref()), options.validate_only);
+        let vectors = item.maker.chosen(item.vectors.as_ref());
+        let asked = (&item.draft, vectors, options.validate_only, options.on_duplicate);
         let request = key(options.request_id.as_deref(), "write", &asked)?;
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
@@ -45,24 +44,29 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             return self.written_before(&cell, &seen);
         }
-        let (record, at) = {
+        let (decided, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            (self.decide(&cell, &state, ready, &mut Pending::default(), at)?, at)
+            let (mut overlay, mut pending) = (Overlay::new(&state), Pending::default());
+            (self.decide(&cell, &mut overlay, ready, &mut pending, options.on_duplicate, at)?, at)
         };
-        let mut memory = record.memory.clone();
+        let mut memory = decided.memory;
         let revision = if options.validate_only {
-            // Nothing was stored, so nobody can ask for this id; it would only mislead.
-            memory.version = 0;
+            if decided.outcome != Outcome::Reinforced {
+                // Nothing was stored, so nobody can ask for this id; it would only mislead.
+                memory.version = 0;
+            }
             cell.state.read().applied
         } else {
-            let changes = vec![Change::Put(Box::new(record))];
+            let changes = std::iter::once(decided.own).chain(decided.others).collect();
             self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
         };
-        Ok(self.unsynced(Written { memory, replayed: false, revision }, revision))
+        let (outcome, neighbors) = (decided.outcome, decided.neighbors);
+        Ok(self.unsynced(Written { outcome, memory, neighbors, replayed: false, revision }, revision))
     }
 
     /// Stores many memories with one sync. Each item has its own result; with `all_or_nothing` one bad item refuses all.
+    /// An item meets the items before it as if they had been written before.
     ///
     /// # Errors
     /// When the batch as a whole is wrong, or the log fails.
@@ -81,16 +85,18 @@ impl<I: Io> EngineOver<I> {
         }
         let asked: Vec<_> =
             batch.items.iter().map(|item| (&item.draft, item.maker.chosen(item.vectors.as_ref()))).collect();
-        let request = key(batch.request_id.as_deref(), "write_batch", &(asked, batch.all_or_nothing))?;
+        let asked = (asked, batch.all_or_nothing, batch.on_duplicate);
+        let request = key(batch.request_id.as_deref(), "write_batch", &asked)?;
+        let contents = batch.items.iter().map(|item| item.draft.content.clone()).collect();
         let ready: Vec<Result<Ready, EngineError>> = batch.items.into_iter().map(Ready::of).collect();
         let cell = self.namespaces.get_or_create(namespace)?;
         cell.ensure_loaded(self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
-            return Ok(self.batch_written_before(ready, &seen));
+            return Ok(self.batch_written_before(&cell, ready, contents, &seen));
         }
-        let (results, changes, at) = self.decide_all(&cell, ready);
+        let (results, changes, at) = self.decide_all(&cell, ready, batch.on_duplicate);
         if batch.all_or_nothing
             && let Some((index, error)) =
                 results.iter().enumerate().find_map(|(i, r)| r.as_ref().err().map(|e| (i, e)))
@@ -109,86 +115,84 @@ impl<I: Io> EngineOver<I> {
         &self,
         cell: &Cell,
         ready: Vec<Result<Ready, EngineError>>,
-    ) -> (Vec<Result<MemoryId, EngineError>>, Vec<Change>, Timestamp) {
+        on_duplicate: Option<OnDuplicate>,
+    ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Timestamp) {
         let state = cell.state.read();
         let at = next_time(&*self.io, &state);
-        let (mut pending, mut changes) = (Pending::default(), Vec::new());
+        let (mut pending, mut overlay) = (Pending::default(), Overlay::new(&state));
+        let mut changes = Vec::new();
         let results = ready
             .into_iter()
             .map(|item| {
-                let record = self.decide(cell, &state, item?, &mut pending, at)?;
-                let id = record.memory.id;
-                changes.push(Change::Put(Box::new(record)));
-                Ok(id)
+                let decided = self.decide(cell, &mut overlay, item?, &mut pending, on_duplicate, at)?;
+                changes.push(decided.own);
+                changes.extend(decided.others);
+                Ok(ItemWritten { id: decided.memory.id, outcome: decided.outcome })
             })
             .collect();
         (results, changes, at)
     }
 
-    /// Decides everything about one new memory.
-    fn decide(
-        &self,
-        cell: &Cell,
-        state: &NamespaceState,
-        ready: Ready,
-        pending: &mut Pending,
-        at: Timestamp,
-    ) -> Result<Record, EngineError> {
-        let Ready { draft, vectors } = ready;
-        vectors.fit(&cell.name, state, pending.model.as_ref())?;
-        if let Some(id) = draft.id()
-            && (state.records.contains_key(&id) || pending.ids.contains(&id))
-        {
-            return Err(EngineError::MemoryExists { id });
-        }
-        let id = match draft.id() {
-            Some(id) => id,
-            None => {
-                let mut id = fresh_id(&*self.io, state, pending.last, at)?;
-                while pending.ids.contains(&id) {
-                    id = fresh_id(&*self.io, state, Some(id), at)?;
-                }
-                pending.last = Some(id);
-                id
-            }
-        };
-        pending.ids.insert(id);
-        pending.model = pending.model.take().or_else(|| vectors.as_model());
-        let moment = Moment { namespace: cell.name.clone(), id, now: at, embedding_model: vectors.model };
-        Ok(Record { memory: draft.into_memory(moment), vectors: vectors.vectors })
-    }
-
     fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
         let (memory, applied) = present_state(cell, seen)?;
-        Ok(self.unsynced(Written { memory, replayed: true, revision: seen.lsn }, applied))
+        let was_there = seen.ids.get(1) == Some(&WAS_THERE);
+        let outcome = outcome_of(&cell.state.read(), seen, memory.id, was_there);
+        let (neighbors, revision) = (Vec::new(), seen.lsn);
+        Ok(self.unsynced(Written { outcome, memory, neighbors, replayed: true, revision }, applied))
     }
 
-    /// The results of a batch that was carried out before: what was right then got the remembered ids in order.
-    /// Whatever else refused an item then can't be told any more, so such a batch is answered from its count.
+    /// The results of a batch that was carried out before: what was right then got the remembered ids in order. Where
+    /// fewer were stored than could have been, an item takes the next id only if its text is still there.
     fn batch_written_before(
         &self,
+        cell: &Cell,
         ready: Vec<Result<Ready, EngineError>>,
+        contents: Vec<String>,
         seen: &Seen,
     ) -> Unsynced<BatchWritten, I> {
-        let mut ids = seen.ids.iter().copied();
+        let state = cell.state.read();
+        let mut ids = seen.ids.iter().copied().peekable();
         let results = ready
             .into_iter()
-            .map(|item| {
+            .zip(contents)
+            .map(|(item, content)| {
                 let item = item?;
-                match item.draft.id() {
-                    // A chosen id was stored by that batch, or was taken before it.
-                    Some(id) if !seen.ids.contains(&id) => Err(EngineError::MemoryExists { id }),
-                    _ => ids.next().ok_or_else(|| {
-                        Invalid::one(
-                            "item",
-                            "was refused when this request came first: send it in a request of its own",
-                        )
-                        .into()
-                    }),
+                let chosen = item.draft.id();
+                if let Some(id) = chosen.filter(|id| !seen.ids.contains(id)) {
+                    // It was stored by that batch, or was taken before it.
+                    return Err(EngineError::MemoryExists { id });
                 }
+                let says_it = |id: &MemoryId| {
+                    chosen == Some(*id)
+                        || state.record(*id).is_some_and(|record| says_the_same(&record.memory.content, &content))
+                };
+                let id = ids.next_if(says_it).ok_or_else(|| {
+                    Invalid::one(
+                        "item",
+                        "was refused when this request came first, or has changed since: look for it with a recall",
+                    )
+                })?;
+                let was_there = ids.next_if_eq(&WAS_THERE).is_some();
+                Ok(ItemWritten { id, outcome: outcome_of(&state, seen, id, was_there) })
             })
             .collect();
         self.unsynced(BatchWritten { results, replayed: true, revision: seen.lsn }, seen.lsn)
+    }
+}
+
+fn says_the_same(one: &str, other: &str) -> bool {
+    one == other || hindsight_core::likeness::wording(one) == hindsight_core::likeness::wording(other)
+}
+
+/// What a repeated request did when it came first.
+fn outcome_of(state: &NamespaceState, seen: &Seen, id: MemoryId, was_there: bool) -> Outcome {
+    let replaced = |older: MemoryId| seen.ids.contains(&older);
+    if was_there {
+        Outcome::Reinforced
+    } else if state.superseded_by(id).any(replaced) {
+        Outcome::Superseded
+    } else {
+        Outcome::Created
     }
 }
 
@@ -199,23 +203,6 @@ pub(crate) fn present_state(cell: &Cell, seen: &Seen) -> Result<(Memory, Lsn), E
     let record = seen.ids.first().and_then(|id| state.record(*id));
     let missing = EngineError::Unapplicable { lsn: seen.lsn.0, what: "a request's memory is missing" };
     record.map(|record| (record.memory.clone(), state.applied)).ok_or(missing)
-}
-
-/// What the items before have taken within one batch.
-#[derive(Debug, Default)]
-struct Pending {
-    ids: BTreeSet<MemoryId>,
-    /// The newest id that the database chose itself.
-    last: Option<MemoryId>,
-    model: Option<Model>,
-}
-
-impl Ready {
-    fn of(item: WriteItem) -> Result<Ready, EngineError> {
-        let draft = item.draft.check()?;
-        let vectors = check_vectors(item.vectors.as_ref())?;
-        Ok(Ready { draft, vectors })
-    }
 }
 
 fn refused(index: usize, error: &EngineError) -> Invalid {

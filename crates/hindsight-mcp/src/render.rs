@@ -189,7 +189,7 @@ mod tests {
             Hit { memory, score: 0.5, similarity: 0.5, age_days: 1.0, breakdown: nothing_counted() }
         };
         let hits = contents.into_iter().map(hit).collect();
-        Recalled { hits, revision: Lsn(1), allowed: 9, omitted, window: None, plan: None }
+        Recalled { hits, recall_id: None, revision: Lsn(1), allowed: 9, omitted, window: None, plan: None }
     }
 
     proptest! {

@@ -1,7 +1,9 @@
 //! Requests: one struct per RPC that carries more than a name. A server reads one with `from_wire`, a client writes
 //! one with `into_wire`; both sides speak of the same fields.
 
+mod feedback;
 mod forget;
+mod history;
 mod read;
 mod recall;
 mod record;
@@ -11,7 +13,9 @@ mod write;
 use hindsight_core::limits::{FORGET_IDS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, REQUEST_ID_CHARS_MAX};
 use hindsight_core::{Invalid, MemoryId, Namespace};
 
+pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
+pub use history::{GetHistoryCall, RollbackCall};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;

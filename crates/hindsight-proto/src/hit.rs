@@ -1,8 +1,9 @@
 //! The answer to a recall.
 
 use hindsight_core::hit::NamedWindow;
-use hindsight_core::{Breakdown, Hit, Invalid, Lsn, Part, Recalled};
+use hindsight_core::{Breakdown, Hit, Invalid, Lsn, Neighbor, Part, Recalled};
 
+use crate::words::{self, Word as _};
 use crate::{text, time, v1};
 
 impl From<Recalled> for v1::RecallResponse {
@@ -18,6 +19,7 @@ impl From<Recalled> for v1::RecallResponse {
                 to: Some(time::to_wire(window.to)),
             }),
             plan: text::or_empty(recalled.plan),
+            recall_id: recalled.recall_id.map(|id| id.to_string()).unwrap_or_default(),
         }
     }
 }
@@ -45,6 +47,7 @@ impl TryFrom<v1::RecallResponse> for Recalled {
             omitted: wire.omitted,
             window: window.transpose()?,
             plan: text::optional(wire.plan),
+            recall_id: text::parsed_optional("recall_id", &wire.recall_id)?,
         })
     }
 }
@@ -112,5 +115,22 @@ impl From<v1::Part> for Part {
     fn from(wire: v1::Part) -> Part {
         let v1::Part { name, raw, normalized, weight, contribution } = wire;
         Part { name, raw, normalized, weight, contribution }
+    }
+}
+
+impl From<Neighbor> for v1::Neighbor {
+    fn from(neighbor: Neighbor) -> v1::Neighbor {
+        let Neighbor { id, similarity, relation, about, old, new } = neighbor;
+        v1::Neighbor { id: id.to_string(), similarity, relation: relation.number(), about, old, new }
+    }
+}
+
+impl TryFrom<v1::Neighbor> for Neighbor {
+    type Error = Invalid;
+
+    fn try_from(wire: v1::Neighbor) -> Result<Neighbor, Invalid> {
+        let v1::Neighbor { id, similarity, relation, about, old, new } = wire;
+        let (id, relation) = (text::parsed("id", &id)?, words::required("relation", relation)?);
+        Ok(Neighbor { id, similarity, relation, about, old, new })
     }
 }

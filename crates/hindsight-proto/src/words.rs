@@ -1,7 +1,8 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    Fusion, Invalid, Kind, Layer, Mode, Polarity, RuleState, Scope, SourceKind, State, Status, VectorRole,
+    Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope,
+    SourceKind, State, Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -50,6 +51,10 @@ word!(RuleState { Observing, Active, Deprecated });
 word!(VectorRole { Content, Summary, Keywords });
 word!(Mode { Hybrid, Vector, Keyword });
 word!(Fusion { Weighted, Rrf });
+word!(OnDuplicate { Reinforce, Reject, Allow });
+word!(Outcome { Created, Reinforced, Superseded });
+word!(Relation { Superseded, SupersededBy, Conflict });
+word!(Verdict { Used, Ignored, Wrong, Outdated });
 
 /// A word that may be absent.
 ///

@@ -43,6 +43,7 @@ pub fn recall<V: ReadView>(view: &V, recall: &Recall, now: Timestamp) -> Result<
     let hits = cut(view, recall, now, ranked, &question);
     plan.returned = hits.len();
     Ok(Recalled {
+        recall_id: None,
         revision: view.revision(),
         allowed: plan.allowed,
         omitted: u64::try_from(plan.candidates - hits.len()).unwrap_or(u64::MAX),

@@ -8,8 +8,9 @@ use std::{
 };
 
 use hindsight_core::Timestamp;
+use hindsight_core::likeness::Thresholds;
 use hindsight_embed::{Embedder, StaticEmbedder};
-use hindsight_engine::{Engine, OpenReport, Options};
+use hindsight_engine::{Engine, Nearness, OpenReport, Options};
 use tokio::{
     net::{TcpListener, TcpSocket},
     sync::watch,
@@ -58,7 +59,7 @@ impl Server {
         let grpc_socket = bind(config.listen, "gRPC")?;
         let http_socket = bind(config.http, "HTTP")?;
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
-        let (engine, report) = open(config).await?;
+        let (engine, report) = open(config, embedder.model()).await?;
         let engine = Arc::new(engine);
         let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now()));
 
@@ -187,8 +188,15 @@ impl Running {
     }
 }
 
-async fn open(config: &Config) -> Result<(Engine, OpenReport), ServeError> {
-    let (data, options) = (config.data.clone(), Options { storage: config.storage.options() });
+/// Opens the data directory. `built_in` is the model whose cosines the built-in thresholds are for.
+async fn open(config: &Config, built_in: &str) -> Result<(Engine, OpenReport), ServeError> {
+    let data = config.data.clone();
+    let likeness = &config.likeness;
+    let nearness = Nearness {
+        of_model: [(built_in.to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
+        default: likeness.over(Thresholds::default()),
+    };
+    let options = Options { storage: config.storage.options(), nearness };
     let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;
     match opened {
         Ok(Ok(opened)) => Ok(opened),

@@ -80,6 +80,12 @@ pub(crate) enum Command {
     Forget(Box<commands::forget::ForgetArgs>),
     /// Bring forgotten memories back
     Restore(commands::forget::RestoreArgs),
+    /// Say what became of recalled memories, and how the task ended
+    Feedback(commands::learn::FeedbackArgs),
+    /// Show what superseded what, around one memory
+    History(commands::learn::HistoryArgs),
+    /// Take back that a memory was superseded
+    Rollback(commands::learn::RollbackArgs),
     /// Store the lines of a JSONL file
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes

@@ -6,4 +6,4 @@ pub(crate) mod send;
 
 pub(crate) use fields::FieldFlags;
 pub(crate) use filter::FilterFlags;
-pub(crate) use send::{SendFlags, print_stored};
+pub(crate) use send::{SendFlags, print_stored, print_written};

@@ -67,6 +67,9 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Update(args) => commands::update::run(c, *args, out).await,
         Command::Forget(args) => commands::forget::run(c, *args, out).await,
         Command::Restore(args) => commands::forget::restore(c, args, out).await,
+        Command::Feedback(args) => commands::learn::feedback(c, args, out).await,
+        Command::History(args) => commands::learn::history(c, args, out).await,
+        Command::Rollback(args) => commands::learn::rollback(c, args, out).await,
         Command::Import(args) => commands::import::run(c, args, out).await,
         Command::Export(args) => commands::export::run(c, args, out).await,
         Command::Backup(BackupArgs { action: BackupAction::Create(args) }) => {

@@ -1,7 +1,7 @@
 //! Storing: one memory, a finished task, many memories.
 
 use hindsight_core::draft::RecordDraft;
-use hindsight_core::{Draft, RawVectors};
+use hindsight_core::{Draft, OnDuplicate, RawVectors};
 use hindsight_proto::call::{RecordCall, WriteCall, WriteEntry, batch_to_wire};
 
 use super::NamespaceHandle;
@@ -12,6 +12,9 @@ use crate::{BatchWritten, Error, Written};
 pub struct WriteOptions {
     /// Check and answer, but store nothing.
     pub validate_only: bool,
+    /// What happens when the same is known already: it becomes surer, unless said otherwise. A draft that brings its own
+    /// id is stored in any case, unless said otherwise.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request; the client makes one when absent.
     pub request_id: Option<String>,
 }
@@ -21,12 +24,15 @@ pub struct WriteOptions {
 pub struct BatchOptions {
     /// Store nothing when any memory is bad; otherwise a bad one is refused by itself.
     pub all_or_nothing: bool,
+    /// What happens with a memory that says what is known already.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request; the client makes one when absent.
     pub request_id: Option<String>,
 }
 
 impl NamespaceHandle {
-    /// Stores a memory. It is durable and recallable when this returns.
+    /// Stores a memory, unless the same is known: then that becomes surer. What it contradicts by its claims becomes
+    /// history. It is durable and recallable when this returns.
     ///
     /// ```no_run
     /// # async fn example(home: hindsight_client::NamespaceHandle) -> Result<(), hindsight_client::Error> {
@@ -72,6 +78,7 @@ impl NamespaceHandle {
             namespace: self.namespace.clone(),
             entry: WriteEntry { draft, vectors },
             validate_only: options.validate_only,
+            on_duplicate: options.on_duplicate,
             request_id,
         };
         let send = |request| {
@@ -122,6 +129,7 @@ impl NamespaceHandle {
             record,
             vectors,
             validate_only: options.validate_only,
+            on_duplicate: options.on_duplicate,
             request_id,
         };
         let send = |request| {
@@ -160,7 +168,8 @@ impl NamespaceHandle {
     ) -> Result<BatchWritten, Error> {
         let items = entries.len();
         let (how, request_id) = self.how(options.request_id, false);
-        let request = batch_to_wire(&self.namespace, entries, options.all_or_nothing, request_id)?;
+        let BatchOptions { all_or_nothing, on_duplicate, .. } = options;
+        let request = batch_to_wire(&self.namespace, entries, all_or_nothing, on_duplicate, request_id)?;
         let send = |request| {
             let mut service = self.transport.memories();
             async move { service.batch_write(request).await }

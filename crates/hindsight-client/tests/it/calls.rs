@@ -2,8 +2,8 @@
 
 use futures_util::TryStreamExt as _;
 use hindsight_client::{
-    BatchOptions, Draft, Error, Filter, ForgetMode, NamespaceHandle, Outcome, Patch, Recall, State,
-    WriteEntry,
+    BatchOptions, Draft, Error, Feedback, Filter, ForgetMode, NamespaceHandle, Outcome, Patch, Recall, State,
+    Status, Verdict, WriteEntry,
 };
 
 use crate::mock::{Mock, Running};
@@ -42,6 +42,26 @@ async fn what_is_written_can_be_read_changed_forgotten_and_restored() {
     assert_eq!(ops.get(id).await.unwrap().state, State::Forgotten);
     assert_eq!(ops.restore(&[id]).await.unwrap().count, 1);
     assert_eq!(ops.get(id).await.unwrap().state, State::Active);
+}
+
+#[tokio::test]
+async fn l1_w7_feedback_history_and_rollback_reach_the_server() {
+    let (server, ops) = ops_with(&["one", "two"]).await;
+    let recalled = ops.recall("anything").await.unwrap();
+    let id = recalled.hits[0].memory.id;
+    let feedback = Feedback {
+        recall_id: recalled.recall_id,
+        items: vec![(id, Verdict::Used)],
+        task_status: Some(Status::Success),
+        ..Feedback::default()
+    };
+    let judged = ops.feedback(feedback).await.unwrap();
+    assert_eq!((judged.memories[0].id, judged.memories[0].usage.success_after_use), (id, 1));
+    assert_eq!(ops.history(id, None).await.unwrap().memories.len(), 2);
+    let done = ops.rollback(id).await.unwrap();
+    assert_eq!((done.restored[0].id, done.invalidated.is_some()), (id, true));
+    assert_eq!(ops.recall("anything").observe().await.unwrap().recall_id, None);
+    drop(server);
 }
 
 #[tokio::test]

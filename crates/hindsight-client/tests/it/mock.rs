@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use hindsight_client::{Client, ClientBuilder};
 use hindsight_core::draft::Moment;
 use hindsight_core::{
-    Breakdown, Draft, Filter, Hit, Lsn, Memory, MemoryId, Namespace, Recalled, State, Timestamp,
+    Breakdown, Draft, Filter, Hit, Lsn, Memory, MemoryId, Namespace, RecallId, Recalled, State, Timestamp,
 };
 use hindsight_proto::call::*;
 use hindsight_proto::v1;
@@ -153,6 +153,7 @@ impl MemoryService for Mock {
             memory: Some(memory.into()),
             replayed: false,
             revision: 7,
+            neighbors: Vec::new(),
         }))
     }
 
@@ -172,7 +173,9 @@ impl MemoryService for Mock {
                 }],
             }),
         });
-        let results = results.map(|result| v1::BatchResult { result: Some(result) }).collect();
+        let created = v1::Outcome::Created.into();
+        let results =
+            results.map(|result| v1::BatchResult { result: Some(result), outcome: created }).collect();
         Ok(Response::new(v1::BatchWriteResponse { results, replayed: true, revision: 8 }))
     }
 
@@ -186,6 +189,7 @@ impl MemoryService for Mock {
             memory: Some(memory.into()),
             replayed: false,
             revision: 9,
+            neighbors: Vec::new(),
         }))
     }
 
@@ -231,6 +235,7 @@ impl MemoryService for Mock {
         let recalled = Recalled {
             allowed: found.len() as u64,
             hits: found.into_iter().take(recall.top_k).map(hit).collect(),
+            recall_id: (!recall.observe).then(|| RecallId::new(Timestamp::from_ms(1_700_000_000_000), 5)),
             revision: Lsn(3),
             omitted: 0,
             window: None,
@@ -271,6 +276,39 @@ impl MemoryService for Mock {
         let call = RestoreCall::from_wire(request.into_inner()).unwrap();
         let count = self.set_state(&call.ids, State::Active);
         Ok(Response::new(v1::RestoreResponse { count, replayed: false, revision: 6 }))
+    }
+
+    async fn feedback(&self, request: Request<v1::FeedbackRequest>) -> Answer<v1::FeedbackResponse> {
+        self.enter("Feedback", &request, &request.get_ref().request_id).await?;
+        let call = FeedbackCall::from_wire(request.into_inner()).unwrap();
+        let judged = |memory: &Memory| {
+            let (_, verdict) = call.items.iter().find(|(id, _)| *id == memory.id)?;
+            let standing = hindsight_core::learn::judged(memory, *verdict, call.task_status, Timestamp::MAX)?;
+            let mut memory = memory.clone();
+            standing.give_to(&mut memory);
+            Some(memory.into())
+        };
+        let memories = self.memories.lock().unwrap().iter().filter_map(judged).collect();
+        Ok(Response::new(v1::FeedbackResponse { memories, replayed: false, revision: 10 }))
+    }
+
+    /// Everything is one chain.
+    async fn get_history(&self, request: Request<v1::GetHistoryRequest>) -> Answer<v1::GetHistoryResponse> {
+        self.enter("GetHistory", &request, "").await?;
+        GetHistoryCall::from_wire(request.into_inner()).unwrap();
+        let memories = self.matching(&Filter::default()).into_iter().map(Into::into).collect();
+        Ok(Response::new(v1::GetHistoryResponse { memories, revision: 11 }))
+    }
+
+    async fn rollback(&self, request: Request<v1::RollbackRequest>) -> Answer<v1::RollbackResponse> {
+        self.enter("Rollback", &request, &request.get_ref().request_id).await?;
+        let call = RollbackCall::from_wire(request.into_inner()).unwrap();
+        let all = self.matching(&Filter::default());
+        let (restored, others): (Vec<Memory>, Vec<Memory>) =
+            all.into_iter().partition(|memory| memory.id == call.id);
+        let restored = restored.into_iter().map(Into::into).collect();
+        let invalidated = others.into_iter().next().map(Into::into);
+        Ok(Response::new(v1::RollbackResponse { restored, invalidated, replayed: false, revision: 12 }))
     }
 }
 

@@ -26,6 +26,7 @@ fn picture(db: &Db) -> (Vec<hindsight_core::Memory>, hindsight_core::Recalled) {
     let now = Some("2026-11-30T12:00:00Z".parse().unwrap());
     let vector = hindsight_core::Embedding::new(&[0.6, 0.8]).unwrap();
     let recall = Recall {
+        observe: true,
         query: "note".to_owned(),
         vector: Some(vector),
         embedding_model: Some("m".to_owned()),
@@ -117,7 +118,9 @@ fn the_log_is_bounded_also_when_only_deletes_arrive() {
     options.storage.log.preallocate_bytes = 16 << 10;
     let (engine, _) = Engine::open(dir.path(), options).unwrap();
     let db = Db { dir, engine };
-    let ids: Vec<_> = (0..200).map(|number| db.write(fact(&"note ".repeat(20 + number % 7))).id).collect();
+    let ids: Vec<_> = (0..200)
+        .map(|number| db.write(fact(&format!("{}{number}", "note ".repeat(20 + number % 7)))).id)
+        .collect();
     let log_bytes = |db: &Db| -> u64 {
         let files = std::fs::read_dir(db.dir.path().join("log")).unwrap();
         files.map(|file| file.unwrap().metadata().unwrap().len()).sum()

@@ -72,6 +72,7 @@ fn picture(db: &Db) -> (Vec<Memory>, Vec<Recalled>) {
     let ask = |query: &str, vector: Option<Embedding>| {
         let now = Some("2026-11-30T12:00:00Z".parse().unwrap());
         db.recall(&Recall {
+            observe: true,
             query: query.to_owned(),
             vector,
             embedding_model: Some("m".to_owned()),

@@ -1,8 +1,9 @@
 //! The whole engine on a simulated disk, against a model in memory (A1, A2, A4, A13).
 //!
-//! **A run** (`sim`, `step`) follows from its seed: clients of several namespaces write, change, forget, restore, send
-//! again and read, the clock jumps, commits come when they come, the process ends and starts again. Before each request
-//! the **model** (`model`) says what it will do; every answer is held against that (`expect`).
+//! **A run** (`sim`, `step`, `choose`) follows from its seed: clients of several namespaces write, say again what was
+//! said, contradict it, change, forget, restore, judge, take back, send again and read, the clock jumps, commits come when
+//! they come, the process ends and starts again. Before each request the **model** (`model`) says what it will do; every
+//! answer is held against that (`expect`).
 //!
 //! **The disk** (`disk`) counts the calls. Before any of them it can say what a power cut would leave; each such image
 //! is opened (`crash`) and must be a beginning of what was sent, all of what was acknowledged in it. Or a call fails:
@@ -16,6 +17,7 @@
 //! `HINDSIGHT_SIM_POINT` narrow the tests below to one run and one call. `HINDSIGHT_SIM_SCALE` multiplies the amounts;
 //! `cargo xtask soak` sets it to what a release needs.
 
+mod choose;
 mod crash;
 mod crowd;
 mod disk;

@@ -54,7 +54,7 @@ impl Db {
     }
 
     pub(crate) fn contents(&self, query: &str) -> Vec<String> {
-        let recalled = self.recall(&Recall { query: query.to_owned(), ..Recall::default() });
+        let recalled = self.recall(&Recall { query: query.to_owned(), observe: true, ..Recall::default() });
         recalled.hits.into_iter().map(|hit| hit.memory.content).collect()
     }
 }

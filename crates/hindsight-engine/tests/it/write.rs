@@ -1,7 +1,7 @@
 //! W1, W2, W9, W12: what is acknowledged is there, what is refused is not.
 
 use hindsight_core::{Draft, Filter, Kind, MemoryId, Status};
-use hindsight_engine::{BatchRequest, EngineError, WriteItem, WriteOptions};
+use hindsight_engine::{BatchRequest, EngineError, ItemWritten, WriteItem, WriteOptions};
 
 use crate::support::{Db, fact, fields, ns, vectors};
 
@@ -88,6 +88,7 @@ fn w1_a_bad_item_of_a_batch_is_refused_by_itself() {
     let batch = |all_or_nothing| BatchRequest {
         items: vec![item("good"), item(""), item("good too")],
         all_or_nothing,
+        on_duplicate: None,
         request_id: Some(format!("b-{all_or_nothing}")),
     };
     let refused = db.engine.write_batch(&ns("ops"), batch(true)).unwrap_err();
@@ -98,8 +99,8 @@ fn w1_a_bad_item_of_a_batch_is_refused_by_itself() {
     assert_eq!(db.list(Filter::default()).len(), 2);
     let again = db.engine.write_batch(&ns("ops"), batch(false)).unwrap().wait().unwrap();
     assert!(again.replayed);
-    let ids = |results: &[Result<MemoryId, EngineError>]| -> Vec<Option<MemoryId>> {
-        results.iter().map(|result| result.as_ref().ok().copied()).collect()
+    let ids = |results: &[Result<ItemWritten, EngineError>]| -> Vec<Option<MemoryId>> {
+        results.iter().map(|result| result.as_ref().ok().map(|item| item.id)).collect()
     };
     assert_eq!(ids(&again.results), ids(&written.results));
     assert_eq!(db.list(Filter::default()).len(), 2);

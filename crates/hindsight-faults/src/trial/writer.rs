@@ -131,7 +131,7 @@ pub(super) async fn send(
         Request::Write { number, id, ballast_bytes } => {
             let mut draft = draft(ledger.key(number), None, ballast_bytes);
             draft.id = id.map(|id| id.to_string());
-            let options = WriteOptions { validate_only: false, request_id };
+            let options = WriteOptions { request_id, ..WriteOptions::default() };
             let written = namespace.write_with(draft, None, options).await?;
             Ok(Answer {
                 ids: vec![written.memory.id],
@@ -145,7 +145,8 @@ pub(super) async fn send(
                 |number| WriteEntry { draft: draft(ledger.key(number), Some(first), 0), vectors: None };
             let entries = request.numbers().map(entry).collect();
             // A batch of good memories is whole either way, so both ways are taken.
-            let options = BatchOptions { all_or_nothing: first % 2 == 0, request_id };
+            let options =
+                BatchOptions { all_or_nothing: first % 2 == 0, request_id, ..BatchOptions::default() };
             let written = namespace.batch_write(entries, options).await?;
             // One that was refused is missing among the ids, and found by that.
             let ids = written.results.into_iter().filter_map(Result::ok).collect();
@@ -188,7 +189,7 @@ async fn refused(ledger: &mut Ledger, namespace: &NamespaceHandle) -> Result<Vec
     } else {
         let good = Draft { content: "refused with another".to_owned(), ..Draft::default() };
         let entries = [good, bad].map(|draft| WriteEntry { draft, vectors: None });
-        let options = BatchOptions { all_or_nothing: true, request_id: None };
+        let options = BatchOptions { all_or_nothing: true, request_id: None, ..BatchOptions::default() };
         namespace.batch_write(entries.into(), options).await.map(|_| ())
     };
     match answer {

@@ -39,7 +39,7 @@ pub(super) async fn call<S: Store>(store: &S, mut arguments: Arguments) -> Resul
 }
 
 async fn by_query<S: Store>(store: &S, query: String, confirm: Option<&str>) -> Result<Reply, Trouble> {
-    let recall = Recall { query, top_k: FOUND_MAX, ..Recall::default() };
+    let recall = Recall { query, top_k: FOUND_MAX, observe: true, ..Recall::default() };
     let found = store.recall(recall).await?.filter(|found| !found.hits.is_empty());
     let nothing = || Trouble("no memory matches the query: nothing was forgotten".to_owned());
     let found = found.ok_or_else(nothing)?;

@@ -1,7 +1,7 @@
 //! Recording a finished task.
 
 use hindsight_core::draft::RecordDraft;
-use hindsight_core::{Invalid, Namespace, RawVectors};
+use hindsight_core::{Invalid, Namespace, OnDuplicate, RawVectors};
 
 use crate::gather::Gather;
 use crate::{episode, struct_json, text, time, v1, vectors, words};
@@ -17,6 +17,8 @@ pub struct RecordCall {
     pub vectors: Option<RawVectors>,
     /// Check and answer, but store nothing.
     pub validate_only: bool,
+    /// What happens when the same is known already.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -31,6 +33,7 @@ impl RecordCall {
         let (raw, model) = (std::mem::take(&mut wire.vectors), std::mem::take(&mut wire.embedding_model));
         let vectors = gather.keep(vectors::from_wire(raw, model));
         let request_id = gather.keep(super::request_id(std::mem::take(&mut wire.request_id)));
+        let on_duplicate = gather.keep(words::optional("on_duplicate", wire.on_duplicate));
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
         let validate_only = wire.validate_only;
         let record = gather.keep(record_from_wire(wire));
@@ -39,6 +42,7 @@ impl RecordCall {
             record,
             vectors,
             validate_only,
+            on_duplicate,
             request_id,
         })
     }
@@ -80,6 +84,7 @@ impl RecordCall {
             vectors,
             embedding_model,
             validate_only: self.validate_only,
+            on_duplicate: words::number(self.on_duplicate),
             request_id: text::or_empty(self.request_id),
         })
     }

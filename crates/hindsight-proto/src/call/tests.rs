@@ -157,9 +157,9 @@ fn numbers_that_would_lose_digits_do_not_leave_the_client() {
     let metadata = metadata.as_object().unwrap().clone();
     let entry = WriteEntry { draft: hindsight_core::Draft { metadata, ..Default::default() }, vectors: None };
     let namespace: Namespace = "ops".parse().unwrap();
-    let invalid = batch_to_wire(&namespace, vec![entry.clone()], false, None).unwrap_err();
+    let invalid = batch_to_wire(&namespace, vec![entry.clone()], false, None, None).unwrap_err();
     assert_eq!(fields(invalid), ["items[0].metadata.order"]);
-    let call = WriteCall { namespace, entry, validate_only: false, request_id: None };
+    let call = WriteCall { namespace, entry, validate_only: false, on_duplicate: None, request_id: None };
     assert_eq!(fields(call.into_wire().unwrap_err()), ["metadata.order"]);
 }
 
@@ -174,4 +174,32 @@ fn an_update_that_changes_nothing_is_not_sent() {
         request_id: None,
     };
     assert_eq!(fields(call.into_wire().unwrap_err()), ["patch"]);
+}
+
+#[test]
+fn l1_w7_feedback_history_and_rollback_round_trip_and_name_what_is_wrong() {
+    let namespace: Namespace = "ops".parse().unwrap();
+    let id = hindsight_core::MemoryId::from_u128(7);
+    let recall_id = hindsight_core::RecallId::new(hindsight_core::Timestamp::from_ms(9), 3);
+    let feedback = FeedbackCall {
+        namespace: namespace.clone(),
+        recall_id: Some(recall_id),
+        items: vec![(id, hindsight_core::Verdict::Outdated)],
+        task_status: Some(hindsight_core::Status::Partial),
+        request_id: Some("r".to_owned()),
+    };
+    assert_eq!(FeedbackCall::from_wire(feedback.clone().into_wire()), Ok(feedback.clone()));
+    let history = GetHistoryCall { namespace: namespace.clone(), id, agent_id: Some("a".to_owned()) };
+    assert_eq!(GetHistoryCall::from_wire(history.clone().into_wire()), Ok(history));
+    let rollback = RollbackCall { namespace, id, request_id: Some("r".to_owned()) };
+    assert_eq!(RollbackCall::from_wire(rollback.clone().into_wire()), Ok(rollback));
+    let fields = |wire| {
+        let invalid = FeedbackCall::from_wire(wire).unwrap_err();
+        invalid.violations.into_iter().map(|violation| violation.field).collect::<Vec<_>>()
+    };
+    let wire = feedback.into_wire();
+    let bad = v1::FeedbackRequest { recall_id: "rcl_x".to_owned(), task_status: 9, ..wire.clone() };
+    assert_eq!(fields(bad), ["recall_id", "task_status"]);
+    let item = v1::FeedbackItem { memory_id: id.to_string(), verdict: 0 };
+    assert_eq!(fields(v1::FeedbackRequest { items: vec![item], ..wire }), ["items[0].verdict"]);
 }

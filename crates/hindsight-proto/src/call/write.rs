@@ -1,10 +1,10 @@
 //! Writing one memory, and many.
 
 use hindsight_core::limits::BATCH_ITEMS_MAX;
-use hindsight_core::{Draft, Invalid, Namespace, RawVectors};
+use hindsight_core::{Draft, Invalid, Namespace, OnDuplicate, RawVectors};
 
 use crate::gather::Gather;
-use crate::{draft, text, v1, vectors};
+use crate::{draft, text, v1, vectors, words};
 
 /// A memory to write, with its vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,6 +41,8 @@ pub struct WriteCall {
     pub entry: WriteEntry,
     /// Check and answer, but store nothing.
     pub validate_only: bool,
+    /// What happens when the same is known already.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -55,12 +57,14 @@ impl WriteCall {
         let entry = WriteEntry::from_wire(wire.memory, wire.vectors, wire.embedding_model, &wire.namespace);
         let entry = gather.keep(entry);
         let request_id = gather.keep(super::request_id(wire.request_id));
+        let on_duplicate = gather.keep(words::optional("on_duplicate", wire.on_duplicate));
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
         let validate_only = wire.validate_only;
         super::finish(gather, namespace, |namespace| WriteCall {
             namespace,
             entry,
             validate_only,
+            on_duplicate,
             request_id,
         })
     }
@@ -78,6 +82,7 @@ impl WriteCall {
             vectors,
             embedding_model,
             validate_only: self.validate_only,
+            on_duplicate: words::number(self.on_duplicate),
             request_id: text::or_empty(self.request_id),
         })
     }
@@ -92,6 +97,8 @@ pub struct BatchWriteCall {
     pub items: Vec<Result<WriteEntry, Invalid>>,
     /// Store nothing when any item is bad.
     pub all_or_nothing: bool,
+    /// What happens with an item that says what is known already.
+    pub on_duplicate: Option<OnDuplicate>,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -105,6 +112,7 @@ impl BatchWriteCall {
         check_count(wire.items.len())?;
         let mut gather = Gather::default();
         let request_id = gather.keep(super::request_id(wire.request_id));
+        let on_duplicate = gather.keep(words::optional("on_duplicate", wire.on_duplicate));
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
         let all_or_nothing = wire.all_or_nothing;
         let (items, place) = (wire.items.into_iter(), wire.namespace);
@@ -115,6 +123,7 @@ impl BatchWriteCall {
             namespace,
             items,
             all_or_nothing,
+            on_duplicate,
             request_id,
         })
     }
@@ -128,6 +137,7 @@ pub fn batch_to_wire(
     namespace: &Namespace,
     entries: Vec<WriteEntry>,
     all_or_nothing: bool,
+    on_duplicate: Option<OnDuplicate>,
     request_id: Option<String>,
 ) -> Result<v1::BatchWriteRequest, Invalid> {
     check_count(entries.len())?;
@@ -141,6 +151,7 @@ pub fn batch_to_wire(
         namespace: namespace.to_string(),
         items: items.collect::<Result<_, Invalid>>()?,
         all_or_nothing,
+        on_duplicate: words::number(on_duplicate),
         request_id: text::or_empty(request_id),
     })
 }

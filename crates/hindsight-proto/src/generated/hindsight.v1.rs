@@ -1435,6 +1435,25 @@ pub struct Filter {
     #[prost(message, repeated, tag = "22")]
     pub not: ::prost::alloc::vec::Vec<Filter>,
 }
+/// A memory that a write met.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Neighbor {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// The cosine of both contents; absent where one of them has no vector.
+    #[prost(double, optional, tag = "2")]
+    pub similarity: ::core::option::Option<f64>,
+    #[prost(enumeration = "Relation", tag = "3")]
+    pub relation: i32,
+    /// Which property of what both speak of, as "subject / attribute"; empty where no claim says so.
+    #[prost(string, tag = "4")]
+    pub about: ::prost::alloc::string::String,
+    /// What it says, and what the new memory says: values, or the beginnings of the texts.
+    #[prost(string, tag = "5")]
+    pub old: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub new: ::prost::alloc::string::String,
+}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WriteRequest {
     #[prost(string, tag = "1")]
@@ -1453,11 +1472,14 @@ pub struct WriteRequest {
     /// The same id sent twice acts once, also across a restart.
     #[prost(string, tag = "6")]
     pub request_id: ::prost::alloc::string::String,
+    #[prost(enumeration = "OnDuplicate", tag = "7")]
+    pub on_duplicate: i32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WriteResponse {
     #[prost(enumeration = "Outcome", tag = "1")]
     pub outcome: i32,
+    /// The new memory, or the one that became surer.
     #[prost(message, optional, tag = "2")]
     pub memory: ::core::option::Option<Memory>,
     /// The request id was seen before; memory is its present state.
@@ -1466,6 +1488,9 @@ pub struct WriteResponse {
     /// The log position of the write.
     #[prost(uint64, tag = "4")]
     pub revision: u64,
+    /// The memories that the new one contradicts; none in the answer to a repeated request.
+    #[prost(message, repeated, tag = "5")]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchItem {
@@ -1487,6 +1512,9 @@ pub struct BatchWriteRequest {
     pub all_or_nothing: bool,
     #[prost(string, tag = "4")]
     pub request_id: ::prost::alloc::string::String,
+    /// For each item; one meets the items before it, too.
+    #[prost(enumeration = "OnDuplicate", tag = "5")]
+    pub on_duplicate: i32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchWriteResponse {
@@ -1500,6 +1528,9 @@ pub struct BatchWriteResponse {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchResult {
+    /// With an id: what was done.
+    #[prost(enumeration = "Outcome", tag = "3")]
+    pub outcome: i32,
     #[prost(oneof = "batch_result::Result", tags = "1, 2")]
     pub result: ::core::option::Option<batch_result::Result>,
 }
@@ -1507,7 +1538,7 @@ pub struct BatchResult {
 pub mod batch_result {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Result {
-        /// The id of the stored memory.
+        /// The id of the new memory, or of the one that became surer.
         #[prost(string, tag = "1")]
         Id(::prost::alloc::string::String),
         /// Why the item was refused.
@@ -1591,6 +1622,8 @@ pub struct RecordRequest {
     pub validate_only: bool,
     #[prost(string, tag = "33")]
     pub request_id: ::prost::alloc::string::String,
+    #[prost(enumeration = "OnDuplicate", tag = "34")]
+    pub on_duplicate: i32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordResponse {
@@ -1602,6 +1635,8 @@ pub struct RecordResponse {
     pub replayed: bool,
     #[prost(uint64, tag = "4")]
     pub revision: u64,
+    #[prost(message, repeated, tag = "5")]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetRequest {
@@ -1725,6 +1760,9 @@ pub struct RecallRequest {
     pub now: ::core::option::Option<::prost_types::Timestamp>,
     #[prost(bool, tag = "18")]
     pub explain: bool,
+    /// Only looks: nothing is counted, and there is no id to give feedback on.
+    #[prost(bool, tag = "19")]
+    pub observe: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallResponse {
@@ -1744,6 +1782,9 @@ pub struct RecallResponse {
     /// With explain: how the answer was found.
     #[prost(string, tag = "6")]
     pub plan: ::prost::alloc::string::String,
+    /// What feedback names, for a day and until a restart; empty with observe, or without hits.
+    #[prost(string, tag = "7")]
+    pub recall_id: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct NamedWindow {
@@ -1919,12 +1960,90 @@ pub struct RestoreResponse {
     #[prost(uint64, tag = "3")]
     pub revision: u64,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FeedbackRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// The recall; without it any memories may be named.
+    #[prost(string, tag = "2")]
+    pub recall_id: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "3")]
+    pub items: ::prost::alloc::vec::Vec<FeedbackItem>,
+    /// How the task ended that they were recalled for.
+    #[prost(enumeration = "Status", tag = "4")]
+    pub task_status: i32,
+    #[prost(string, tag = "5")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FeedbackItem {
+    #[prost(string, tag = "1")]
+    pub memory_id: ::prost::alloc::string::String,
+    #[prost(enumeration = "Verdict", tag = "2")]
+    pub verdict: i32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FeedbackResponse {
+    /// The memories that changed by it, as they are now.
+    #[prost(message, repeated, tag = "1")]
+    pub memories: ::prost::alloc::vec::Vec<Memory>,
+    #[prost(bool, tag = "2")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetHistoryRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Any memory of the chain.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own memories beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetHistoryResponse {
+    /// In the order of the times from which they hold; each says until when it was valid, and what superseded it.
+    #[prost(message, repeated, tag = "1")]
+    pub memories: ::prost::alloc::vec::Vec<Memory>,
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RollbackRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// The memory that was superseded, or the one that superseded it.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RollbackResponse {
+    /// The memories that are valid again.
+    #[prost(message, repeated, tag = "1")]
+    pub restored: ::prost::alloc::vec::Vec<Memory>,
+    /// The memory that had superseded them; absent where it was forgotten meanwhile.
+    #[prost(message, optional, tag = "2")]
+    pub invalidated: ::core::option::Option<Memory>,
+    #[prost(bool, tag = "3")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "4")]
+    pub revision: u64,
+}
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Outcome {
     Unspecified = 0,
     Created = 1,
+    /// Nothing new was stored: a memory that says the same became surer.
+    Reinforced = 2,
+    /// A new memory came into being and replaced older ones that it contradicts.
+    Superseded = 3,
 }
 impl Outcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1935,6 +2054,8 @@ impl Outcome {
         match self {
             Self::Unspecified => "OUTCOME_UNSPECIFIED",
             Self::Created => "OUTCOME_CREATED",
+            Self::Reinforced => "OUTCOME_REINFORCED",
+            Self::Superseded => "OUTCOME_SUPERSEDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1942,6 +2063,120 @@ impl Outcome {
         match value {
             "OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
             "OUTCOME_CREATED" => Some(Self::Created),
+            "OUTCOME_REINFORCED" => Some(Self::Reinforced),
+            "OUTCOME_SUPERSEDED" => Some(Self::Superseded),
+            _ => None,
+        }
+    }
+}
+/// What a write does with a memory that says what another one says already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum OnDuplicate {
+    /// Reinforce; but a memory that brings its own id is stored all the same.
+    Unspecified = 0,
+    Reinforce = 1,
+    /// The write is refused with DUPLICATE_OF.
+    Reject = 2,
+    /// It is stored beside the known one.
+    Allow = 3,
+}
+impl OnDuplicate {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "ON_DUPLICATE_UNSPECIFIED",
+            Self::Reinforce => "ON_DUPLICATE_REINFORCE",
+            Self::Reject => "ON_DUPLICATE_REJECT",
+            Self::Allow => "ON_DUPLICATE_ALLOW",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "ON_DUPLICATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "ON_DUPLICATE_REINFORCE" => Some(Self::Reinforce),
+            "ON_DUPLICATE_REJECT" => Some(Self::Reject),
+            "ON_DUPLICATE_ALLOW" => Some(Self::Allow),
+            _ => None,
+        }
+    }
+}
+/// How a memory that a write met stands to the new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Relation {
+    Unspecified = 0,
+    /// The new memory replaced it.
+    Superseded = 1,
+    /// It replaced the new memory, which holds for an earlier time: that one was stored as history.
+    SupersededBy = 2,
+    /// They contradict each other and nothing was decided: both are there.
+    Conflict = 3,
+}
+impl Relation {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RELATION_UNSPECIFIED",
+            Self::Superseded => "RELATION_SUPERSEDED",
+            Self::SupersededBy => "RELATION_SUPERSEDED_BY",
+            Self::Conflict => "RELATION_CONFLICT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RELATION_UNSPECIFIED" => Some(Self::Unspecified),
+            "RELATION_SUPERSEDED" => Some(Self::Superseded),
+            "RELATION_SUPERSEDED_BY" => Some(Self::SupersededBy),
+            "RELATION_CONFLICT" => Some(Self::Conflict),
+            _ => None,
+        }
+    }
+}
+/// What an agent says of a memory that a recall returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Verdict {
+    Unspecified = 0,
+    /// It went into the task.
+    Used = 1,
+    /// It did not help.
+    Ignored = 2,
+    /// It is not so, and never was.
+    Wrong = 3,
+    /// It was so, and is no longer.
+    Outdated = 4,
+}
+impl Verdict {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "VERDICT_UNSPECIFIED",
+            Self::Used => "VERDICT_USED",
+            Self::Ignored => "VERDICT_IGNORED",
+            Self::Wrong => "VERDICT_WRONG",
+            Self::Outdated => "VERDICT_OUTDATED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "VERDICT_UNSPECIFIED" => Some(Self::Unspecified),
+            "VERDICT_USED" => Some(Self::Used),
+            "VERDICT_IGNORED" => Some(Self::Ignored),
+            "VERDICT_WRONG" => Some(Self::Wrong),
+            "VERDICT_OUTDATED" => Some(Self::Outdated),
             _ => None,
         }
     }
@@ -2088,7 +2323,8 @@ pub mod memory_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Stores one memory. It is durable and recallable when the reply arrives.
+        /// Stores one memory, unless the same is known: then that becomes surer. What it contradicts by its claims becomes
+        /// history. It is durable and recallable when the reply arrives.
         pub async fn write(
             &mut self,
             request: impl tonic::IntoRequest<super::WriteRequest>,
@@ -2292,6 +2528,81 @@ pub mod memory_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Restore"));
             self.inner.unary(req, path, codec).await
         }
+        /// Takes in what became of the memories that a recall returned, and how the task ended.
+        pub async fn feedback(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FeedbackRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FeedbackResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.MemoryService/Feedback",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Feedback"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns what superseded what, around one memory.
+        pub async fn get_history(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetHistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetHistoryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.MemoryService/GetHistory",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.MemoryService", "GetHistory"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes back that a memory was superseded: the older one becomes valid again, the newer one becomes history.
+        pub async fn rollback(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RollbackRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RollbackResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.MemoryService/Rollback",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Rollback"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -2307,7 +2618,8 @@ pub mod memory_service_server {
     /// Generated trait containing gRPC methods that should be implemented for use with MemoryServiceServer.
     #[async_trait]
     pub trait MemoryService: std::marker::Send + std::marker::Sync + 'static {
-        /// Stores one memory. It is durable and recallable when the reply arrives.
+        /// Stores one memory, unless the same is known: then that becomes surer. What it contradicts by its claims becomes
+        /// history. It is durable and recallable when the reply arrives.
         async fn write(
             &self,
             request: tonic::Request<super::WriteRequest>,
@@ -2355,6 +2667,30 @@ pub mod memory_service_server {
             &self,
             request: tonic::Request<super::RestoreRequest>,
         ) -> std::result::Result<tonic::Response<super::RestoreResponse>, tonic::Status>;
+        /// Takes in what became of the memories that a recall returned, and how the task ended.
+        async fn feedback(
+            &self,
+            request: tonic::Request<super::FeedbackRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FeedbackResponse>,
+            tonic::Status,
+        >;
+        /// Returns what superseded what, around one memory.
+        async fn get_history(
+            &self,
+            request: tonic::Request<super::GetHistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetHistoryResponse>,
+            tonic::Status,
+        >;
+        /// Takes back that a memory was superseded: the older one becomes valid again, the newer one becomes history.
+        async fn rollback(
+            &self,
+            request: tonic::Request<super::RollbackRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RollbackResponse>,
+            tonic::Status,
+        >;
     }
     /// What agents call: write what happened, recall what matters now.
     #[derive(Debug)]
@@ -2819,6 +3155,141 @@ pub mod memory_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RestoreSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.MemoryService/Feedback" => {
+                    #[allow(non_camel_case_types)]
+                    struct FeedbackSvc<T: MemoryService>(pub Arc<T>);
+                    impl<
+                        T: MemoryService,
+                    > tonic::server::UnaryService<super::FeedbackRequest>
+                    for FeedbackSvc<T> {
+                        type Response = super::FeedbackResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FeedbackRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as MemoryService>::feedback(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = FeedbackSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.MemoryService/GetHistory" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetHistorySvc<T: MemoryService>(pub Arc<T>);
+                    impl<
+                        T: MemoryService,
+                    > tonic::server::UnaryService<super::GetHistoryRequest>
+                    for GetHistorySvc<T> {
+                        type Response = super::GetHistoryResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetHistoryRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as MemoryService>::get_history(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetHistorySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.MemoryService/Rollback" => {
+                    #[allow(non_camel_case_types)]
+                    struct RollbackSvc<T: MemoryService>(pub Arc<T>);
+                    impl<
+                        T: MemoryService,
+                    > tonic::server::UnaryService<super::RollbackRequest>
+                    for RollbackSvc<T> {
+                        type Response = super::RollbackResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RollbackRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as MemoryService>::rollback(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RollbackSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -403,6 +403,7 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
             time_zone: who.1,
             now: who.2,
             explain: who.3[2],
+            observe: !who.3[2],
         })
         .boxed()
 }
@@ -433,6 +434,7 @@ pub(super) fn recalled() -> BoxedStrategy<Recalled> {
     (vec(hit, 0..3), any::<[u64; 3]>(), of(window), of(text()))
         .prop_map(|(hits, n, window, plan)| Recalled {
             hits,
+            recall_id: (n[0] % 2 == 1).then(|| RecallId::new(Timestamp::from_ms(7), u128::from(n[0]))),
             revision: Lsn(n[0]),
             allowed: n[1],
             omitted: n[2],

@@ -149,8 +149,18 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
     let mut refusal = Refusal::new(code, error.reason(), error.to_string());
     let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
     match error {
-        EngineError::MemoryNotFound { id, .. } | EngineError::MemoryExists { id } => {
+        EngineError::MemoryNotFound { id, .. }
+        | EngineError::MemoryExists { id }
+        | EngineError::DuplicateOf { id }
+        | EngineError::NotSuperseded { id } => {
             note("id", id);
+        }
+        EngineError::SupersededSince { id, by } => {
+            note("id", id);
+            note("superseded_by", by);
+        }
+        EngineError::RecallNotFound { id, .. } => {
+            note("recall_id", id);
         }
         EngineError::VersionMismatch { id, given, current } => {
             note("id", id);

@@ -1,9 +1,9 @@
 //! Calls that change memories.
 
-use hindsight_core::{Invalid, Namespace, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
+use hindsight_core::{Invalid, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
 use hindsight_engine::{
     Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, Maker, RestoreRequest, Unsynced,
-    UpdateRequest, WriteItem, WriteOptions, Written,
+    UpdateRequest, Updated, WriteItem, WriteOptions, Written,
 };
 
 use super::embedding::Texts;
@@ -16,6 +16,7 @@ const EMBED_ATTEMPTS_MAX: usize = 3;
 pub(crate) struct Batch {
     pub(crate) items: Vec<Result<WriteItem, Invalid>>,
     pub(crate) all_or_nothing: bool,
+    pub(crate) on_duplicate: Option<OnDuplicate>,
     pub(crate) request_id: Option<String>,
 }
 
@@ -49,7 +50,7 @@ impl App {
         namespace: Namespace,
         batch: Batch,
     ) -> Result<BatchWritten, AppError> {
-        let Batch { items, all_or_nothing, request_id } = batch;
+        let Batch { items, all_or_nothing, on_duplicate, request_id } = batch;
         let count = items.len();
         if count > BATCH_ITEMS_MAX {
             let problem = format!("has {count} memories: at most {BATCH_ITEMS_MAX}; send them in parts");
@@ -72,7 +73,7 @@ impl App {
             let revision = self.worker.engine.revision();
             BatchWritten { results: Vec::new(), replayed: false, revision }
         } else {
-            let request = BatchRequest { items: good, all_or_nothing, request_id };
+            let request = BatchRequest { items: good, all_or_nothing, on_duplicate, request_id };
             self.run(move |worker| worker.write_batch(&namespace, request)).await?
         };
         // Bad items come in rising order, so each lands where it stood in the request.
@@ -88,7 +89,7 @@ impl App {
         &self,
         namespace: Namespace,
         request: UpdateRequest,
-    ) -> Result<Written, AppError> {
+    ) -> Result<Updated, AppError> {
         self.on_worker(move |worker| worker.update(&namespace, request)).await
     }
 
@@ -142,7 +143,7 @@ impl Worker {
         Ok(self.engine.write_batch(namespace, request)?)
     }
 
-    fn update(&self, namespace: &Namespace, mut request: UpdateRequest) -> Result<Written, AppError> {
+    fn update(&self, namespace: &Namespace, mut request: UpdateRequest) -> Result<Updated, AppError> {
         if request.vectors.is_some() || !request.patch.changes_text() || !self.fits(namespace) {
             return Ok(self.engine.update(namespace, request)?.wait()?);
         }

@@ -50,6 +50,8 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("limits.error_streams", wide(limits.error_streams), 1, 100_000),
         ("limits.engine_calls", wide(limits.engine_calls), 0, 256),
         ("limits.engine_queue", wide(limits.engine_queue), 1, 100_000),
+        ("likeness.duplicate", config.likeness.duplicate, 0, 100),
+        ("likeness.conflict", config.likeness.conflict, 0, 100),
         ("timeouts.request_ms", timeouts.request_ms, 1, DAY_MS),
         ("timeouts.queue_ms", timeouts.queue_ms, 1, DAY_MS),
         ("timeouts.first_frame_ms", timeouts.first_frame_ms, 1, DAY_MS),

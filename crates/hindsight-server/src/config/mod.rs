@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hindsight_core::likeness::Thresholds;
 use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
@@ -42,6 +43,8 @@ pub struct Config {
     pub storage: Storage,
     /// `[embedding]`
     pub embedding: Embedding,
+    /// `[likeness]`
+    pub likeness: Likeness,
     /// `[log]`
     pub log: Log,
 }
@@ -110,6 +113,32 @@ pub struct Embedding {
     /// `min_chars`: a stored text shorter than this gets no vector; keywords find it. Default 0, because the built-in
     /// model takes microseconds.
     pub min_chars: usize,
+}
+
+/// `[likeness]`: from which similarity on two memories are compared, in hundredths of a cosine. What is compared is judged
+/// by its words and claims; lower values only make more memories be looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Likeness {
+    /// `duplicate`: for being one memory; 0 takes the model's own: 70 for the built-in one, 92 for others. Default 0.
+    pub duplicate: u64,
+    /// `conflict`: for saying the opposite; 0 takes the model's own: 30 for the built-in one, 85 for others. Default 0.
+    pub conflict: u64,
+}
+
+impl Likeness {
+    /// The thresholds for a model that has these of its own.
+    #[must_use]
+    pub fn over(&self, own: Thresholds) -> Thresholds {
+        let share = |hundredths: u64, own: f64| match u8::try_from(hundredths) {
+            Ok(0) | Err(_) => own,
+            Ok(hundredths) => f64::from(hundredths) / 100.0,
+        };
+        Thresholds {
+            duplicate: share(self.duplicate, own.duplicate),
+            conflict: share(self.conflict, own.conflict),
+        }
+    }
 }
 
 /// `[log]`: what is written to standard error; never the content of a memory or a query.
@@ -201,6 +230,7 @@ impl Default for Config {
             timeouts: Timeouts::default(),
             storage: Storage::default(),
             embedding: Embedding::default(),
+            likeness: Likeness::default(),
             log: Log::default(),
         }
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use hindsight_engine::{
-    Affected, EngineError, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest, UpdateRequest,
-    WriteItem, WriteOptions,
+    Affected, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, ItemWritten, Judged, ListRequest,
+    Maker, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 use hindsight_proto::call;
 use hindsight_proto::v1::{self, memory_service_server::MemoryService};
+use hindsight_proto::words::Word as _;
 use tonic::{Request, Response, Status};
 
 use super::status::refuse;
@@ -23,13 +24,18 @@ fn item(entry: call::WriteEntry) -> WriteItem {
 impl MemoryService for Memories {
     async fn write(&self, request: Request<v1::WriteRequest>) -> Result<Response<v1::WriteResponse>, Status> {
         let call = call::WriteCall::from_wire(request.into_inner()).map_err(refuse)?;
-        let options = WriteOptions { validate_only: call.validate_only, request_id: call.request_id };
+        let options = WriteOptions {
+            validate_only: call.validate_only,
+            on_duplicate: call.on_duplicate,
+            request_id: call.request_id,
+        };
         let written = self.0.write(call.namespace, item(call.entry), options).await.map_err(refuse)?;
         Ok(Response::new(v1::WriteResponse {
-            outcome: v1::Outcome::Created.into(),
+            outcome: written.outcome.number(),
             memory: Some(written.memory.into()),
             replayed: written.replayed,
             revision: written.revision.0,
+            neighbors: written.neighbors.into_iter().map(Into::into).collect(),
         }))
     }
 
@@ -41,6 +47,7 @@ impl MemoryService for Memories {
         let batch = Batch {
             items: call.items.into_iter().map(|entry| entry.map(item)).collect(),
             all_or_nothing: call.all_or_nothing,
+            on_duplicate: call.on_duplicate,
             request_id: call.request_id,
         };
         let written = self.0.write_batch(call.namespace, batch).await.map_err(refuse)?;
@@ -59,13 +66,18 @@ impl MemoryService for Memories {
         let call = call::RecordCall::from_wire(request.into_inner()).map_err(refuse)?;
         let draft = call.record.into_draft().map_err(refuse)?;
         let item = WriteItem::new(draft, call.vectors);
-        let options = WriteOptions { validate_only: call.validate_only, request_id: call.request_id };
+        let options = WriteOptions {
+            validate_only: call.validate_only,
+            on_duplicate: call.on_duplicate,
+            request_id: call.request_id,
+        };
         let written = self.0.record(call.namespace, item, options).await.map_err(refuse)?;
         Ok(Response::new(v1::RecordResponse {
-            outcome: v1::Outcome::Created.into(),
+            outcome: written.outcome.number(),
             memory: Some(written.memory.into()),
             replayed: written.replayed,
             revision: written.revision.0,
+            neighbors: written.neighbors.into_iter().map(Into::into).collect(),
         }))
     }
 
@@ -155,13 +167,56 @@ impl MemoryService for Memories {
             self.0.restore(call.namespace, restore).await.map_err(refuse)?;
         Ok(Response::new(v1::RestoreResponse { count, replayed, revision: revision.0 }))
     }
+
+    async fn feedback(
+        &self,
+        request: Request<v1::FeedbackRequest>,
+    ) -> Result<Response<v1::FeedbackResponse>, Status> {
+        let call = call::FeedbackCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let feedback = FeedbackRequest {
+            recall_id: call.recall_id,
+            items: call.items,
+            task_status: call.task_status,
+            request_id: call.request_id,
+        };
+        let Judged { memories, replayed, revision } =
+            self.0.feedback(call.namespace, feedback).await.map_err(refuse)?;
+        let memories = memories.into_iter().map(Into::into).collect();
+        Ok(Response::new(v1::FeedbackResponse { memories, replayed, revision: revision.0 }))
+    }
+
+    async fn get_history(
+        &self,
+        request: Request<v1::GetHistoryRequest>,
+    ) -> Result<Response<v1::GetHistoryResponse>, Status> {
+        let call = call::GetHistoryCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let history = self.0.history(call.namespace, call.id, call.agent_id).await.map_err(refuse)?;
+        let memories = history.memories.into_iter().map(Into::into).collect();
+        Ok(Response::new(v1::GetHistoryResponse { memories, revision: history.revision.0 }))
+    }
+
+    async fn rollback(
+        &self,
+        request: Request<v1::RollbackRequest>,
+    ) -> Result<Response<v1::RollbackResponse>, Status> {
+        let call = call::RollbackCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let rollback = RollbackRequest { id: call.id, request_id: call.request_id };
+        let done = self.0.rollback(call.namespace, rollback).await.map_err(refuse)?;
+        Ok(Response::new(v1::RollbackResponse {
+            restored: done.restored.into_iter().map(Into::into).collect(),
+            invalidated: done.invalidated.map(Into::into),
+            replayed: done.replayed,
+            revision: done.revision.0,
+        }))
+    }
 }
 
-fn batch_result(result: Result<hindsight_core::MemoryId, EngineError>) -> v1::BatchResult {
+fn batch_result(result: Result<ItemWritten, EngineError>) -> v1::BatchResult {
     use v1::batch_result::Result as Wire;
 
+    let outcome = result.as_ref().map_or(0, |item| item.outcome.number());
     let result = match result {
-        Ok(id) => Wire::Id(id.to_string()),
+        Ok(item) => Wire::Id(item.id.to_string()),
         Err(error) => {
             let refusal = Refusal::from(crate::app::AppError::from(error));
             let violations = refusal.violations.into_iter();
@@ -174,5 +229,5 @@ fn batch_result(result: Result<hindsight_core::MemoryId, EngineError>) -> v1::Ba
             })
         }
     };
-    v1::BatchResult { result: Some(result) }
+    v1::BatchResult { result: Some(result), outcome }
 }

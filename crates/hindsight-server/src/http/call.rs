@@ -71,7 +71,8 @@ impl Call {
     /// Those of its fields.
     pub(super) fn options(&mut self) -> Result<WriteOptions, Invalid> {
         let validate_only = self.fields.take("validate_only")?.unwrap_or(false);
-        Ok(WriteOptions { validate_only, request_id: self.request_id()? })
+        let on_duplicate = self.fields.take("on_duplicate")?;
+        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()? })
     }
 
     /// `filter`, or `filters`.

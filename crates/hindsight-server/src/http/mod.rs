@@ -2,7 +2,8 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `search`, `read`, `operations` (the calls), `mcp` (the same for agents that speak MCP), `problem`
+//! `fields` and `json` (how it is read), `write`, `change`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
+//! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
 mod body;
@@ -11,6 +12,7 @@ mod call;
 mod change;
 mod fields;
 mod json;
+mod learn;
 mod mcp;
 mod operations;
 pub(crate) mod problem;
@@ -48,7 +50,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 16] = [
+const PATHS: [&str; 19] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -58,6 +60,9 @@ const PATHS: [&str; 16] = [
     "/memory/update",
     "/memory/forget",
     "/memory/restore",
+    "/memory/feedback",
+    "/memory/history",
+    "/memory/rollback",
     "/mcp/{namespace}",
     "/namespaces",
     "/stats",
@@ -85,6 +90,9 @@ pub(crate) fn router(
         .route("/memory/update", put(change::update).post(change::update))
         .route("/memory/forget", delete(change::forget).post(change::forget))
         .route("/memory/restore", post(change::restore))
+        .route("/memory/feedback", post(learn::feedback))
+        .route("/memory/history", get(learn::history).post(learn::history))
+        .route("/memory/rollback", post(learn::rollback))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/namespaces", get(operations::namespaces))
         .route("/stats", get(operations::stats))

@@ -2,9 +2,8 @@
 
 use axum::extract::{Request, State};
 use hindsight_core::draft::RecordDraft;
-use hindsight_core::{Draft, Memory};
-use hindsight_core::{Invalid, MemoryId, Violation};
-use hindsight_engine::{EngineError, WriteItem, Written};
+use hindsight_core::{Draft, Invalid, Memory, MemoryId, Neighbor, Outcome, Violation};
+use hindsight_engine::{EngineError, ItemWritten, WriteItem, Written};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,8 +13,10 @@ use crate::app::{AppError, Batch, Refusal};
 /// What became of a write.
 #[derive(Serialize)]
 struct WriteReply {
-    outcome: &'static str,
+    outcome: Outcome,
     memory: Memory,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    neighbors: Vec<Neighbor>,
     revision: u64,
     replayed: bool,
 }
@@ -23,8 +24,9 @@ struct WriteReply {
 impl From<Written> for WriteReply {
     fn from(written: Written) -> Self {
         WriteReply {
-            outcome: "created",
+            outcome: written.outcome,
             memory: written.memory,
+            neighbors: written.neighbors,
             revision: written.revision.0,
             replayed: written.replayed,
         }
@@ -40,10 +42,10 @@ struct BatchReply {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(untagged)]
 enum ItemReply {
-    Id(MemoryId),
-    Error(ItemError),
+    Written { id: MemoryId, outcome: Outcome },
+    Refused { error: ItemError },
 }
 
 #[derive(Serialize)]
@@ -79,13 +81,15 @@ pub(super) async fn batch(State(http): State<Http>, request: Request) -> Reply {
     let namespace = call.namespace()?;
     let request_id = call.request_id()?;
     let all_or_nothing = call.fields.take("all_or_nothing")?.unwrap_or(false);
+    let on_duplicate = call.fields.take("on_duplicate")?;
     let items: Vec<Value> = call
         .fields
         .take("items")?
         .ok_or_else(|| Invalid::one("items", "is missing: expected a list of memories"))?;
     call.fields.finish()?;
     let items = items.into_iter().map(|value| item(Fields::of_value(value, "")?)).collect();
-    let written = http.app.write_batch(namespace, Batch { items, all_or_nothing, request_id }).await?;
+    let written =
+        http.app.write_batch(namespace, Batch { items, all_or_nothing, on_duplicate, request_id }).await?;
     answer(&BatchReply {
         results: written.results.into_iter().map(item_reply).collect(),
         replayed: written.replayed,
@@ -99,12 +103,12 @@ fn item(mut fields: Fields) -> Result<WriteItem, Invalid> {
     Ok(WriteItem::new(draft, vectors))
 }
 
-fn item_reply(result: Result<MemoryId, EngineError>) -> ItemReply {
+fn item_reply(result: Result<ItemWritten, EngineError>) -> ItemReply {
     match result {
-        Ok(id) => ItemReply::Id(id),
+        Ok(ItemWritten { id, outcome }) => ItemReply::Written { id, outcome },
         Err(error) => {
             let Refusal { reason, message, violations, .. } = AppError::from(error).into();
-            ItemReply::Error(ItemError { reason, message, violations })
+            ItemReply::Refused { error: ItemError { reason, message, violations } }
         }
     }
 }

@@ -12,6 +12,7 @@ mod bad_input;
 mod calls;
 mod health;
 mod http;
+mod learn;
 mod limits;
 mod mcp;
 mod restart;

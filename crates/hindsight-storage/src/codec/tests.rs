@@ -1,7 +1,7 @@
 use hindsight_core::{
     Action, Change, Claim, Embedding, Entity, Episode, Kind, Memory, MemoryId, NamedVector, Polarity, Record,
     RequestKey, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole,
-    memory::Condition,
+    change::Standing, memory::Condition,
 };
 use proptest::prelude::*;
 
@@ -138,9 +138,28 @@ fn small_batch() -> Batch {
     }
 }
 
+/// What changes a memory without a word of it.
+fn standing_batch() -> Batch {
+    let memory = full_memory();
+    let standing = Standing {
+        superseded_by: Some(MemoryId::from_u128(11)),
+        valid_to: Some(at(77)),
+        ..Standing::of(&memory)
+    };
+    let (id, standing) = (memory.id, Box::new(standing));
+    Batch {
+        changes: vec![
+            Change::Stand { id, standing, version: 4, at: at(13) },
+            Change::Access { id, count: 3, at: at(14) },
+        ],
+        ..small_batch()
+    }
+}
+
 #[test]
 fn every_field_comes_back() {
-    for batch in [full_batch(), small_batch(), Batch { changes: Vec::new(), ..small_batch() }] {
+    let nothing = Batch { changes: Vec::new(), ..small_batch() };
+    for batch in [full_batch(), small_batch(), standing_batch(), nothing] {
         assert_eq!(decode_batch(&encode_batch(&batch).unwrap()).unwrap(), batch);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use hindsight_client::{BatchOptions, WriteEntry};
+use hindsight_client::{BatchOptions, Outcome, WriteEntry};
 use hindsight_core::{Kind, Violation};
 
 use crate::connection::Connection;
@@ -156,13 +156,14 @@ impl Import<'_> {
         let request_id = chunk.request_id().map_err(io::Error::from)?;
         let entry = |item: &Item| WriteEntry { draft: item.draft.clone(), vectors: item.vectors.clone() };
         let entries = chunk.items.iter().map(entry).collect();
-        let options = BatchOptions { all_or_nothing: false, request_id: Some(request_id) };
+        let options = BatchOptions { request_id: Some(request_id), ..BatchOptions::default() };
         let memories = self.connection.memories_of(&chunk.namespace)?;
         let answer = memories.batch_write(entries, options).await?;
         let mut stored = 0;
-        for (item, result) in chunk.items.iter().zip(answer.results) {
+        for ((item, result), outcome) in chunk.items.iter().zip(answer.results).zip(answer.outcomes) {
             match result {
                 Ok(_) if answer.replayed => self.report.counts.already_there += 1,
+                Ok(_) if outcome == Outcome::Reinforced => self.report.counts.reinforced += 1,
                 Ok(_) => stored += 1,
                 Err(error) if error.reason == "MEMORY_EXISTS" => self.report.counts.already_there += 1,
                 Err(error) if error.violations.is_empty() => {

@@ -48,6 +48,9 @@ pub(crate) struct RecallArgs {
     /// Join the channels by reciprocal ranks
     #[arg(long)]
     rrf: bool,
+    /// Only look: count nothing, and give no id for feedback
+    #[arg(long)]
+    observe: bool,
     /// Search archived memories too
     #[arg(long)]
     include_archived: bool,
@@ -128,6 +131,7 @@ impl RecallArgs {
             time_zone: self.time_zone.or_else(system_zone),
             now: self.now,
             explain: self.explain,
+            observe: self.observe,
             ..Recall::default()
         })
     }
@@ -145,6 +149,9 @@ pub(crate) async fn run(connection: &Connection, args: RecallArgs, out: &mut Out
     let recall = args.into_recall()?;
     let recalled = memories.recall(recall).await?;
     print(&recalled, explain, out)?;
+    if let (Format::Table, Some(id)) = (out.list_format(), recalled.recall_id) {
+        tell(&format!("{id}: hindsight feedback {id} --used ID --task success says what became of it"));
+    }
     if recalled.hits.is_empty() {
         say_why(connection, &recalled).await?;
     }

@@ -9,7 +9,7 @@ use hindsight_core::{Action, Status, Timestamp};
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::{FieldFlags, SendFlags, print_stored};
+use crate::flags::{FieldFlags, SendFlags, print_written};
 use crate::output::Out;
 
 /// What was done and how it ended.
@@ -85,5 +85,5 @@ pub(crate) async fn run(connection: &Connection, args: RecordArgs, out: &mut Out
     let memories = connection.memories()?;
     let (draft, send) = args.into_draft()?;
     let written = memories.record_with(draft, None, send.into_options()).await?;
-    print_stored(&written, &written.memory, written.replayed, out)
+    print_written(&written, out)
 }

@@ -8,7 +8,7 @@ use hindsight_core::{Claim, Draft, Kind, MemoryId, RawVectors, Status, Timestamp
 use crate::connection::Connection;
 use crate::document;
 use crate::failure::Failure;
-use crate::flags::{FieldFlags, SendFlags, print_stored};
+use crate::flags::{FieldFlags, SendFlags, print_written};
 use crate::output::Out;
 
 /// What to store.
@@ -38,6 +38,9 @@ pub(crate) struct WriteArgs {
     /// What it states; may be repeated
     #[arg(long = "claim", value_name = "SUBJECT/ATTRIBUTE/VALUE", value_parser = claim)]
     claims: Vec<Claim>,
+    /// As --claim, of a property that has one value at a time: a newer value supersedes an older one
+    #[arg(long = "single-claim", value_name = "SUBJECT/ATTRIBUTE/VALUE", value_parser = claim)]
+    single_claims: Vec<Claim>,
     /// From when on it is true
     #[arg(long, value_name = "TIME")]
     valid_from: Option<Timestamp>,
@@ -83,8 +86,11 @@ impl WriteArgs {
         draft.uri = self.uri.or(draft.uri);
         draft.valid_from = self.valid_from.or(draft.valid_from);
         draft.valid_to = self.valid_to.or(draft.valid_to);
-        if !self.claims.is_empty() {
-            draft.claims = self.claims;
+        let single = self.single_claims.into_iter();
+        let single = single.map(|claim| Claim { single_valued: true, ..claim });
+        let claims: Vec<Claim> = self.claims.into_iter().chain(single).collect();
+        if !claims.is_empty() {
+            draft.claims = claims;
         }
         self.fields.put_over_draft(&mut draft);
         Ok((draft, vectors, self.send))
@@ -96,7 +102,7 @@ pub(crate) async fn run(connection: &Connection, args: WriteArgs, out: &mut Out)
     let memories = connection.memories()?;
     let (draft, vectors, send) = args.into_draft()?;
     let written = memories.write_with(draft, vectors, send.into_options()).await?;
-    print_stored(&written, &written.memory, written.replayed, out)
+    print_written(&written, out)
 }
 
 #[cfg(test)]

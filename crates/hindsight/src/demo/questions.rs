@@ -119,6 +119,7 @@ mod tests {
         let questions = all().unwrap();
         assert_eq!(questions.len(), 6);
         let nothing = Recalled {
+            recall_id: None,
             hits: Vec::new(),
             revision: hindsight_core::Lsn(1),
             allowed: 0,

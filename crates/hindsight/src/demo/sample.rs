@@ -47,7 +47,7 @@ pub(crate) async fn load(memories: &NamespaceHandle, now: Timestamp) -> Result<u
     for batch in drafts.chunks(BATCH) {
         let entries = batch.iter().cloned().map(|draft| WriteEntry { draft, vectors: None }).collect();
         // All or nothing: a line of our own sample that is refused is a fault, not an odd line of somebody's file.
-        let options = BatchOptions { all_or_nothing: true, request_id: None };
+        let options = BatchOptions { all_or_nothing: true, ..BatchOptions::default() };
         let written = memories.batch_write(entries, options).await?;
         stored += u64::try_from(written.results.len()).unwrap_or(u64::MAX);
     }

@@ -29,6 +29,8 @@ pub(crate) struct Counts {
     pub(crate) lines: u64,
     /// Memories that were stored.
     pub(crate) stored: u64,
+    /// Lines that say what a memory says already: that one became surer.
+    pub(crate) reinforced: u64,
     /// Memories that were there already, under the same id or from the same import.
     pub(crate) already_there: u64,
     /// Lines that were refused.
@@ -93,7 +95,7 @@ impl Report {
 
     /// The whole import in one line.
     pub(crate) fn summary(&self) -> String {
-        let Counts { lines, stored, already_there, failed, namespaces, seconds } = &self.counts;
+        let Counts { lines, stored, reinforced, already_there, failed, namespaces, seconds } = &self.counts;
         let mut text = format!(
             "imported {} of {} into {} in {}",
             counted(*stored, "memory", "memories"),
@@ -101,6 +103,10 @@ impl Report {
             counted(u64::try_from(namespaces.len()).unwrap_or(u64::MAX), "namespace", "namespaces"),
             took_text(Duration::try_from_secs_f64(*seconds).unwrap_or_default()),
         );
+        if *reinforced > 0 {
+            let said = counted(*reinforced, "line says", "lines say");
+            text.push_str(&format!("; {said} what is known and made it surer"));
+        }
         if *already_there > 0 {
             text.push_str(&format!("; {} already there", counted(*already_there, "was", "were")));
         }

@@ -32,7 +32,7 @@ async fn write_on(
     for index in 0.. {
         let content = format!("{name} 第{index}次写入");
         let draft = Draft { content: content.clone(), ..Draft::default() };
-        let options = WriteOptions { validate_only: false, request_id: Some(format!("{name}-{index}")) };
+        let options = WriteOptions { request_id: Some(format!("{name}-{index}")), ..WriteOptions::default() };
         match memories.write_with(draft, None, options).await {
             Ok(written) => {
                 acknowledged.lock().unwrap().insert(written.memory.id.to_string(), content);

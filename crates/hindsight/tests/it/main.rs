@@ -13,6 +13,7 @@ mod crash;
 mod demo;
 mod export;
 mod import;
+mod learn;
 mod mcp;
 mod program;
 mod serve;

@@ -150,5 +150,12 @@ impl Sim {
 }
 
 fn is_urgent(call: &Call) -> bool {
-    matches!(call, Call::Forget { .. } | Call::ForgetGroup { .. } | Call::Restore { .. })
+    matches!(
+        call,
+        Call::Forget { .. }
+            | Call::ForgetGroup { .. }
+            | Call::Restore { .. }
+            | Call::Feedback { .. }
+            | Call::Rollback { .. }
+    )
 }

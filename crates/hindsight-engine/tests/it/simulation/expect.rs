@@ -7,7 +7,7 @@ use super::disk::Engine;
 use super::model::{Known, Model, Space, World};
 use super::random::Random;
 use super::request::{
-    Item, MODEL, NAMESPACES, chunk_of, chunk_tag, item_of, item_tag, namespace, own_word, tagged, vector,
+    Item, MODEL, NAMESPACES, chunk_of, chunk_tag, item_of, item_tag, namespace, tagged, vector,
 };
 
 /// Nothing, or what is wrong.
@@ -127,9 +127,14 @@ fn one(
     let mut active: Vec<(Item, MemoryId)> =
         ids.into_iter().filter(|(item, _)| is_recalled(&space.items[item], now)).collect();
     active.sort_unstable();
-    let ask = |recall: Recall| engine.recall(&name, &recall).and_then(|found| found.wait()).map_err(told);
+    let ask = |recall: Recall| {
+        engine.recall(&name, &Recall { observe: true, ..recall }).and_then(|found| found.wait()).map_err(told)
+    };
     for chunk in active.chunk_by(|a, b| chunk_of(a.0) == chunk_of(b.0)) {
-        let filter = tagged(chunk_tag(chunk_of(chunk[0].0)));
+        let tag = chunk_tag(chunk_of(chunk[0].0));
+        let chunk: Vec<&(Item, MemoryId)> =
+            active.iter().filter(|(item, _)| space.items[item].memory.tags.contains(&tag)).collect();
+        let filter = tagged(tag);
         let recalled = ask(Recall { filter, top_k: 100, ..Recall::default() })?;
         let mut found: Vec<MemoryId> = recalled.hits.iter().map(|hit| hit.memory.id).collect();
         found.sort_unstable();
@@ -141,9 +146,16 @@ fn one(
         picture.hits.extend(recalled.hits.iter().map(|hit| (hit.memory.id, hit.score.to_bits())));
     }
     if let Some((item, id)) = active.get(Random::at(seed, 9).index(active.len())) {
+        // An echo has another memory's word.
+        let text = &space.items[item].memory.content;
+        let own_word = text.split(' ').next().unwrap_or_default().to_owned();
         let word =
-            ask(Recall { query: own_word(*item), mode: Mode::Keyword, top_k: 1, ..Recall::default() })?;
-        if word.hits.first().is_none_or(|hit| hit.memory.id != *id) {
+            ask(Recall { query: own_word.clone(), mode: Mode::Keyword, top_k: 1, ..Recall::default() })?;
+        if word
+            .hits
+            .first()
+            .is_none_or(|hit| hit.memory.id != *id && !hit.memory.content.starts_with(&own_word))
+        {
             return Err(format!("item {item} is not found by its own word"));
         }
         if let Some(change) = space.items[item].vector {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hindsight_core::draft::Moment;
-use hindsight_core::{Memory, MemoryId, State, Timestamp};
+use hindsight_core::{Draft, Memory, MemoryId, State, Status, Timestamp, Verdict};
 use hindsight_engine::ErrorKind;
 
 use super::request::{
-    Call, Item, MODEL, NAMESPACES, Request, chosen_id, draft, group_of, has_vector, namespace, patch,
+    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, has_vector, namespace, patch,
 };
 
 /// A memory as it should be. Its id is only a stand-in until the database has told which one it chose.
@@ -126,6 +126,16 @@ impl Model {
         }
     }
 
+    /// The memories as a batch left them.
+    pub(super) fn images(&self, lsn: u64) -> &[(Item, Arc<Known>)] {
+        &self.commits[usize::try_from(lsn - 1).unwrap()].images
+    }
+
+    /// The batch that carried out a request which came before.
+    pub(super) fn lsn_of(&self, request: &Request) -> u64 {
+        request.id.map_or(0, |id| self.world[request.space].requests[&id])
+    }
+
     /// What the request will do, now that the clock stands at `now_ms`.
     pub(super) fn foresee(&self, request: &Request, now_ms: u64) -> Foreseen {
         let space = &self.world[request.space];
@@ -155,6 +165,55 @@ impl Space {
             Call::Write { item, .. } if self.is_taken(*item) => Err(ErrorKind::AlreadyExists),
             Call::Write { dry: true, .. } => Ok(Vec::new()),
             Call::Write { item, .. } => Ok(vec![written(request.space, *item, at)]),
+            Call::Echo { item, of } => {
+                let new = echoed(request.space, *item, *of, at);
+                let says_it =
+                    |known: &Known| is_true(known, at) && known.memory.content == new.memory.content;
+                let said = self.items.iter().filter(|(_, known)| says_it(known));
+                let said = said.filter(|(_, known)| known.memory.kind == new.memory.kind);
+                match said.max_by_key(|(_, known)| known.memory.created_at) {
+                    Some((item, known)) => Ok(vec![(*item, Arc::new(confirmed(known, &new.memory, at)))]),
+                    None => Ok(vec![(*item, Arc::new(new))]),
+                }
+            }
+            Call::Claim { item, .. } if self.is_taken(*item) => Err(ErrorKind::AlreadyExists),
+            Call::Claim { item, slot } => {
+                let (item, new) = claimed(request.space, *item, *slot, at);
+                let subject = &new.memory.claims[0].subject;
+                let says_other = |known: &Known| {
+                    is_true(known, at) && known.memory.claims.iter().any(|claim| claim.subject == *subject)
+                };
+                let older = self.items.iter().filter(|(_, known)| is_true(&new, at) && says_other(known));
+                let id = chosen_id(item).unwrap();
+                let older = older.map(|(older, known)| (*older, Arc::new(replaced(known, id, at))));
+                let older: Images = older.collect();
+                Ok(std::iter::once((item, new)).chain(older).collect())
+            }
+            Call::Feedback { items, task } => {
+                let items: Vec<(Item, Verdict)> = items.clone();
+                let is_there = |item: &Item| {
+                    self.items.get(item).is_some_and(|known| known.memory.state != State::Forgotten)
+                };
+                if !self.exists() || !items.iter().all(|(item, _)| is_there(item)) {
+                    return Err(ErrorKind::NotFound);
+                }
+                let judge = |(item, verdict): &(Item, Verdict)| {
+                    Some((*item, Arc::new(judged(&self.items[item], *verdict, *task, at)?)))
+                };
+                Ok(items.iter().filter_map(judge).collect())
+            }
+            Call::Rollback { item } => self.taken_back(*item, at),
+            Call::Accesses { counts } => Ok(counts
+                .iter()
+                .filter(|(item, _, _)| self.items[item].memory.state != State::Forgotten)
+                .map(|(item, count, last)| {
+                    let mut known = Known::clone(&self.items[item]);
+                    known.memory.usage.access_count += count;
+                    known.memory.usage.last_accessed_at =
+                        known.memory.usage.last_accessed_at.max(Some(*last));
+                    (*item, Arc::new(known))
+                })
+                .collect()),
             Call::Batch { items, all_or_nothing, is_spoiled } => {
                 let is_bad = *is_spoiled || items.iter().any(|item| self.is_taken(*item));
                 if *all_or_nothing && is_bad {
@@ -169,8 +228,9 @@ impl Space {
                 Ok(self.with_state(items, State::Forgotten, at))
             }
             Call::ForgetGroup { group } => {
-                let items: Vec<Item> =
-                    self.items.keys().copied().filter(|item| group_of(*item) == *group).collect();
+                let tag = format!("group-{group}");
+                let tagged = self.items.iter().filter(|(_, known)| known.memory.tags.contains(&tag));
+                let items: Vec<Item> = tagged.map(|(item, _)| *item).collect();
                 Ok(self.with_state(&items, State::Forgotten, at))
             }
             Call::Restore { items } => {
@@ -181,6 +241,48 @@ impl Space {
                 Ok(self.with_state(items, State::Active, at))
             }
         }
+    }
+
+    /// W7: what a memory replaced is valid again, and it is history. Only claims replace, and those have chosen ids.
+    fn taken_back(&self, item: Item, at: Timestamp) -> Result<Images, ErrorKind> {
+        let known = self.items.get(&item).filter(|known| known.memory.state != State::Forgotten);
+        let memory = &known.ok_or(ErrorKind::NotFound)?.memory;
+        let by = memory.superseded_by.filter(|_| memory.state == State::Superseded);
+        let Some(newer_id) = by.or(chosen_id(item)) else { return Err(ErrorKind::Precondition) };
+        let is_replaced = |known: &Known| {
+            known.memory.state == State::Superseded && known.memory.superseded_by == Some(newer_id)
+        };
+        let older: Vec<Item> =
+            self.items.iter().filter(|(_, known)| is_replaced(known)).map(|(item, _)| *item).collect();
+        let newer = self.items.iter().find(|(item, _)| chosen_id(**item) == Some(newer_id));
+        if older.is_empty() || newer.is_some_and(|(_, newer)| newer.memory.superseded_by.is_some()) {
+            return Err(ErrorKind::Precondition);
+        }
+        let mut images = Images::new();
+        for item in &older {
+            let mut known = Known::clone(&self.items[item]);
+            let memory = &mut known.memory;
+            memory.state = State::Active;
+            memory.superseded_by = None;
+            memory.valid_to = None;
+            memory.confidence = step(memory.confidence, 0.3);
+            memory.version += 1;
+            memory.updated_at = at;
+            images.push((*item, Arc::new(known)));
+        }
+        let latest = older.iter().max_by_key(|item| (self.items[item].memory.occurred_at, chosen_id(**item)));
+        if let Some((item, newer)) = newer.filter(|(_, newer)| newer.memory.state == State::Active) {
+            let mut known = Known::clone(newer);
+            let memory = &mut known.memory;
+            memory.state = State::Superseded;
+            memory.superseded_by = latest.and_then(|item| chosen_id(*item));
+            memory.valid_to = Some(memory.valid_to.map_or(at, |to| to.min(at)));
+            memory.confidence = step(memory.confidence, -0.3);
+            memory.version += 1;
+            memory.updated_at = at;
+            images.push((*item, Arc::new(known)));
+        }
+        Ok(images)
     }
 
     /// Whether the id that the caller chooses for it is taken.
@@ -227,7 +329,8 @@ impl Space {
         let olds = items.iter().map(|item| (*item, &self.items[item]));
         let changed = olds.filter(|(_, old)| old.memory.state != state).map(|(item, old)| {
             let mut known = Known::clone(old);
-            known.memory.state = state;
+            let is_history = state == State::Active && known.memory.superseded_by.is_some();
+            known.memory.state = if is_history { State::Superseded } else { state };
             known.memory.version += 1;
             known.memory.updated_at = at;
             (item, Arc::new(known))
@@ -236,14 +339,99 @@ impl Space {
     }
 }
 
+/// Whether a memory can be confirmed or contradicted.
+fn is_true(known: &Known, at: Timestamp) -> bool {
+    let memory = &known.memory;
+    memory.state == State::Active && memory.is_valid_at(at) && !memory.is_expired_at(at)
+}
+
+/// W6: surer by a tenth, verified once more, its time refreshed, what is new added.
+fn confirmed(known: &Known, new: &Memory, at: Timestamp) -> Known {
+    let mut known = known.clone();
+    let memory = &mut known.memory;
+    memory.confidence = step(memory.confidence, 0.1);
+    memory.usage.verified_count += 1;
+    memory.occurred_at = memory.occurred_at.max(at);
+    memory.updated_at = at;
+    memory.version += 1;
+    memory.importance = memory.importance.max(new.importance);
+    // What is said again without an end has none.
+    memory.expires_at = None;
+    for tag in &new.tags {
+        if !memory.tags.contains(tag) && memory.tags.len() < 64 {
+            memory.tags.push(tag.clone());
+        }
+    }
+    known
+}
+
+/// L1: what was used counts, and rises or falls with the task; what is wrong falls; what is outdated ends.
+fn judged(known: &Known, verdict: Verdict, task: Option<Status>, at: Timestamp) -> Option<Known> {
+    let mut known = known.clone();
+    let memory = &mut known.memory;
+    match (verdict, task) {
+        (Verdict::Ignored, _) => return None,
+        (Verdict::Used, task) => {
+            memory.usage.used_count += 1;
+            memory.usage.last_used_at = memory.usage.last_used_at.max(Some(at));
+            memory.usage.success_after_use += u32::from(task == Some(Status::Success));
+            memory.usage.failure_after_use += u32::from(task == Some(Status::Failure));
+            // No failure of these runs says what helped.
+            let by = match task {
+                Some(Status::Success) if memory.status != Some(Status::Failure) => 0.1,
+                Some(Status::Success | Status::Failure) => -0.1,
+                _ => 0.0,
+            };
+            memory.confidence = step(memory.confidence, by);
+        }
+        (Verdict::Wrong, _) if memory.confidence <= 0.0 => return None,
+        (Verdict::Wrong, _) => memory.confidence = step(memory.confidence, -0.3),
+        (Verdict::Outdated, _) if memory.valid_to.is_some_and(|to| to <= at) => return None,
+        (Verdict::Outdated, _) => memory.valid_to = Some(at),
+    }
+    memory.version += 1;
+    memory.updated_at = at;
+    Some(known)
+}
+
+/// W7: history, less sure by three tenths.
+fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
+    let mut known = known.clone();
+    let memory = &mut known.memory;
+    memory.state = State::Superseded;
+    memory.superseded_by = Some(by);
+    memory.confidence = step(memory.confidence, -0.3);
+    memory.valid_to = Some(memory.valid_to.map_or(at, |to| to.min(at)));
+    memory.updated_at = at;
+    memory.version += 1;
+    known
+}
+
+/// Confidences are counted in millionths.
+fn step(confidence: f32, by: f64) -> f32 {
+    (((f64::from(confidence) + f64::from(by as f32)) * 1e6).round() / 1e6).clamp(0.0, 1.0) as f32
+}
+
+fn echoed(space: usize, item: Item, of: Item, at: Timestamp) -> Known {
+    Known { memory: memory(space, echo(item, of), None, at), vector: None }
+}
+
+fn claimed(space: usize, item: Item, slot: u32, at: Timestamp) -> (Item, Arc<Known>) {
+    let vector = has_vector(item).then_some(0);
+    (item, Arc::new(Known { memory: memory(space, claim(item, slot), vector, at), vector }))
+}
+
 fn written(space: usize, item: Item, at: Timestamp) -> (Item, Arc<Known>) {
     let vector = has_vector(item).then_some(0);
+    (item, Arc::new(Known { memory: memory(space, draft(item), vector, at), vector }))
+}
+
+fn memory(space: usize, draft: Draft, vector: Option<u32>, at: Timestamp) -> Memory {
     let moment = Moment {
         namespace: namespace(space),
         id: MemoryId::from_u128(0),
         now: at,
         embedding_model: vector.map(|_| MODEL.to_owned()),
     };
-    let memory = draft(item).check().unwrap().into_memory(moment);
-    (item, Arc::new(Known { memory, vector }))
+    draft.check().unwrap().into_memory(moment)
 }

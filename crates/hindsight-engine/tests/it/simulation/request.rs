@@ -2,7 +2,8 @@
 //! say what it will do.
 
 use hindsight_core::{
-    Draft, Filter, Kind, MemoryId, Namespace, Patch, RawVector, RawVectors, Status, Timestamp, VectorRole,
+    Claim, Draft, Filter, Kind, MemoryId, Namespace, Patch, RawVector, RawVectors, Status, Timestamp,
+    VectorRole, Verdict,
 };
 use hindsight_engine::WriteItem;
 
@@ -31,6 +32,29 @@ pub(super) enum Call {
     Write {
         item: Item,
         dry: bool,
+    },
+    /// What `of` said when it was new, said again as memory `item`, which has no id of its own.
+    Echo {
+        item: Item,
+        of: Item,
+    },
+    /// A memory that gives a property of this number a new value.
+    Claim {
+        item: Item,
+        slot: u32,
+    },
+    /// What became of memories, and how the task ended.
+    Feedback {
+        items: Vec<(Item, Verdict)>,
+        task: Option<Status>,
+    },
+    /// Takes back that an item was replaced, or replaced others.
+    Rollback {
+        item: Item,
+    },
+    /// How often memories were returned, logged at once. No client asks for it.
+    Accesses {
+        counts: Vec<(Item, u32, Timestamp)>,
     },
     /// Many memories. A spoiled batch has one more, which is refused.
     Batch {
@@ -176,6 +200,23 @@ pub(super) fn has_vector(item: Item) -> bool {
 
 pub(super) fn write_item(item: Item) -> WriteItem {
     WriteItem::new(draft(item), has_vector(item).then(|| vectors(item, 0)))
+}
+
+/// The draft of an echo: the words of another memory, and nothing else of it.
+pub(super) fn echo(item: Item, of: Item) -> Draft {
+    let Draft { kind, status, content, .. } = draft(of);
+    Draft { id: None, kind, status, content, tags: draft(item).tags, ..Draft::default() }
+}
+
+/// The draft of a claim.
+pub(super) fn claim(item: Item, slot: u32) -> Draft {
+    let value = Claim {
+        subject: format!("slot {slot}"),
+        attribute: "value".to_owned(),
+        value: own_word(item),
+        single_valued: true,
+    };
+    Draft { claims: vec![value], ..draft(item) }
 }
 
 /// What a change does to a memory, and its new vectors.

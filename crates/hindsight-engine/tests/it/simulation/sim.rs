@@ -50,7 +50,8 @@ impl Config {
             ..LogOptions::default()
         };
         let storage = StorageOptions { log, reserve_bytes: 8 << 10, ..StorageOptions::default() };
-        Config { seed, steps, options: Options { storage }, plan, sabotage: None, is_crowded: false }
+        let options = Options { storage, ..Options::default() };
+        Config { seed, steps, options, plan, sabotage: None, is_crowded: false }
     }
 }
 

@@ -1,16 +1,16 @@
 //! What happens next, and sending requests: each is foreseen by the model, sent, and its answer kept.
 
-use hindsight_core::{MemoryId, Recall, Timestamp};
+use hindsight_core::{Memory, MemoryId, Outcome as Did, Recall, Timestamp};
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
-    UpdateRequest, WriteItem, WriteOptions, Written,
+    Affected, BatchRequest, BatchWritten, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker,
+    RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions, Written,
 };
 
 use super::expect::{self, Outcome, every_state};
 use super::model::{Foreseen, Model};
 use super::request::{
-    Call, Item, NAMESPACES, Request, chosen_id, chunk_of, chunk_tag, group_filter, group_of, item_of,
-    namespace, patch, request_id, tagged, write_item,
+    Call, Item, NAMESPACES, Request, chunk_of, chunk_tag, claim, echo, group_filter, item_of, namespace,
+    patch, request_id, tagged, write_item,
 };
 use super::sim::{End, Sim};
 
@@ -31,9 +31,14 @@ impl Sim {
             return self.crowd();
         }
         match self.random.below(100) {
-            0..28 => self.send_new(Sim::write),
+            0..19 => self.send_new(Sim::write),
+            19..24 => self.send_new(Sim::echo),
+            24..28 => self.send_new(Sim::claim),
             28..38 => self.send_new(Sim::batch),
-            38..52 => self.send_new(Sim::update),
+            38..44 => self.send_new(Sim::update),
+            44..48 => self.send_new(Sim::feedback),
+            48..51 => self.send_new(Sim::rollback),
+            51 => self.count(),
             52..58 => self.send_new(Sim::forget),
             58..63 => self.send_new(Sim::restore),
             63..68 => self.send_again(),
@@ -84,7 +89,8 @@ impl Sim {
         };
         let now = Timestamp::from_ms(i64::try_from(self.now_ms()).unwrap());
         let chunk = expected.items.keys().next_back().map_or(0, |item| chunk_of(*item));
-        let recall = Recall { filter: tagged(chunk_tag(chunk)), top_k: 100, ..Recall::default() };
+        let recall =
+            Recall { filter: tagged(chunk_tag(chunk)), top_k: 100, observe: true, ..Recall::default() };
         let recalled = match engine.recall(&name, &recall) {
             Ok(recalled) => recalled,
             Err(error) => return self.failed(&error),
@@ -93,7 +99,8 @@ impl Sim {
         if page.lsn().0 != lsn || recalled.lsn().0 != recalled_lsn {
             return Err(format!("a read of lsn {lsn} waits for {} and {}", page.lsn(), recalled.lsn()));
         }
-        let active = expected.items.iter().filter(|(item, _)| chunk_of(**item) == chunk);
+        let tag = chunk_tag(chunk);
+        let active = expected.items.iter().filter(|(_, known)| known.memory.tags.contains(&tag));
         let active: Vec<Item> =
             active.filter(|(_, known)| expect::is_recalled(known, now)).map(|(item, _)| *item).collect();
         self.later(recalled, move |_, recalled| {
@@ -157,70 +164,6 @@ impl Sim {
         self.send(request)
     }
 
-    fn new_item(&mut self) -> Item {
-        self.counters.item += 1;
-        self.counters.item
-    }
-
-    /// An item of the namespace that the caller can name; rarely one that is nowhere.
-    fn some_item(&mut self, space: usize) -> Option<Item> {
-        if self.random.percent(4) {
-            return Some(self.counters.item * 2 + 100);
-        }
-        let named = |item: &&Item| self.model.id(**item).is_some();
-        let items: Vec<Item> = self.model.world[space].items.keys().filter(named).copied().collect();
-        if items.is_empty() { None } else { Some(self.random.pick(&items)) }
-    }
-
-    pub(super) fn write(&mut self, space: usize) -> Option<Call> {
-        if self.random.percent(5) {
-            // Rarely one whose id is taken already.
-            let item = self.some_item(space).filter(|item| chosen_id(*item).is_some())?;
-            return Some(Call::Write { item, dry: false });
-        }
-        Some(Call::Write { item: self.new_item(), dry: self.random.percent(4) })
-    }
-
-    fn batch(&mut self, space: usize) -> Option<Call> {
-        let mut items: Vec<Item> = (0..1 + self.random.below(5)).map(|_| self.new_item()).collect();
-        if self.random.percent(10) {
-            items.extend(self.some_item(space).filter(|item| chosen_id(*item).is_some()));
-        }
-        let (all_or_nothing, is_spoiled) = (self.random.percent(50), self.random.percent(10));
-        Some(Call::Batch { items, all_or_nothing, is_spoiled })
-    }
-
-    fn update(&mut self, space: usize) -> Option<Call> {
-        let item = self.some_item(space)?;
-        let known = self.model.world[space].items.get(&item);
-        let version = known.map_or(1, |known| known.memory.version) - u64::from(self.random.percent(10));
-        self.counters.change += 1;
-        let version = self.random.percent(50).then_some(version);
-        Some(Call::Update { item, change: self.counters.change, version })
-    }
-
-    fn forget(&mut self, space: usize) -> Option<Call> {
-        let item = self.some_item(space)?;
-        if self.random.percent(25) {
-            return Some(Call::ForgetGroup { group: group_of(item) });
-        }
-        let mut items = vec![item];
-        items.extend(self.some_item(space));
-        Some(Call::Forget { items })
-    }
-
-    /// Mostly of what is forgotten.
-    fn restore(&mut self, space: usize) -> Option<Call> {
-        let world = &self.model.world[space];
-        let is_forgotten = |item: &&Item| world.items[*item].memory.state == hindsight_core::State::Forgotten;
-        let forgotten = world.items.keys().filter(is_forgotten).copied();
-        let mut items: Vec<Item> = forgotten.filter(|item| self.model.id(*item).is_some()).take(2).collect();
-        if items.is_empty() {
-            items.extend(self.some_item(space));
-        }
-        (!items.is_empty()).then_some(Call::Restore { items })
-    }
-
     /// Sends a request and holds what the engine does against what the model says.
     pub(super) fn send(&mut self, request: Request) -> Outcome {
         if !self.can_be_named(&request.call) {
@@ -259,7 +202,10 @@ impl Sim {
     fn is_safe_to_show(&self, request: &Request, lsn: u64) -> Outcome {
         let space = &self.model.world[request.space];
         let changed = match &request.call {
-            Call::Write { item, .. } | Call::Update { item, .. } => space.changed[item],
+            Call::Write { item, .. } | Call::Claim { item, .. } | Call::Update { item, .. } => {
+                space.changed[item]
+            }
+            Call::Echo { .. } => space.changed[&self.model.images(self.model.lsn_of(request))[0].0],
             _ => 0,
         };
         if (changed..=space.applied).contains(&lsn) {
@@ -271,14 +217,58 @@ impl Sim {
     /// Whether the caller knows every id that the call needs.
     fn can_be_named(&self, call: &Call) -> bool {
         match call {
-            Call::Write { .. } | Call::Batch { .. } | Call::ForgetGroup { .. } => true,
-            Call::Update { item, .. } => self.model.id(*item).is_some(),
+            Call::Write { .. }
+            | Call::Echo { .. }
+            | Call::Claim { .. }
+            | Call::Batch { .. }
+            | Call::ForgetGroup { .. } => true,
+            Call::Update { item, .. } | Call::Rollback { item } => self.model.id(*item).is_some(),
+            Call::Feedback { items, .. } => items.iter().all(|(item, _)| self.model.id(*item).is_some()),
+            Call::Accesses { .. } => false,
             Call::Forget { items } | Call::Restore { items } => self.ids(items).len() == items.len(),
         }
     }
 
     fn ids(&self, items: &[Item]) -> Vec<MemoryId> {
         items.iter().filter_map(|item| self.model.id(*item)).collect()
+    }
+
+    /// Keeps the answer to a write of which only the model knows what it does.
+    fn answered_write(
+        &mut self,
+        unsynced: hindsight_engine::Unsynced<Written, super::disk::SimIo>,
+        item: Item,
+        foreseen: &Foreseen,
+        told: Told,
+        space: usize,
+    ) -> u64 {
+        let images = match foreseen {
+            Foreseen::Commit(commit) => commit.images.clone(),
+            Foreseen::Replayed(lsn) => self.model.images(*lsn).to_vec(),
+            Foreseen::Nothing | Foreseen::Refused(_) => Vec::new(),
+        };
+        let outcome = match &images[..] {
+            [(_, first), ..] if first.memory.version > 1 => Did::Reinforced,
+            [_, _, ..] => Did::Superseded,
+            _ => Did::Created,
+        };
+        let item = images.first().map_or(item, |(item, _)| *item);
+        let known = match foreseen {
+            Foreseen::Replayed(_) => self.model.world[space].items.get(&item).cloned(),
+            _ => images.first().map(|(_, known)| known.clone()),
+        };
+        self.later(unsynced, move |model, written| {
+            if written.outcome != outcome {
+                return Err(format!("item {item} was {}, expected {outcome}", written.outcome));
+            }
+            is_written(
+                model,
+                item,
+                known.as_deref(),
+                told,
+                (&written.memory, written.replayed, written.revision.0),
+            )
+        })
     }
 
     /// The call itself. Returns the lsn that its answer waits for.
@@ -288,12 +278,24 @@ impl Sim {
         let world = &self.model.world[request.space];
         Ok(match &request.call {
             Call::Write { item, dry } => {
-                let options = WriteOptions { validate_only: *dry, request_id: id };
+                let options = WriteOptions { validate_only: *dry, request_id: id, on_duplicate: None };
                 let unsynced = engine.write(&name, write_item(*item), options)?;
                 let (item, known) = (*item, known(foreseen, world, *item));
                 self.later(unsynced, move |model, written| {
-                    is_written(model, item, known.as_deref(), told, &written)
+                    let answer = (&written.memory, written.replayed, written.revision.0);
+                    is_written(model, item, known.as_deref(), told, answer)
                 })
+            }
+            Call::Echo { item, of } => {
+                let options = WriteOptions { request_id: id, ..WriteOptions::default() };
+                let unsynced = engine.write(&name, WriteItem::new(echo(*item, *of), None), options)?;
+                self.answered_write(unsynced, *item, foreseen, told, request.space)
+            }
+            Call::Claim { item, slot } => {
+                let options = WriteOptions { request_id: id, ..WriteOptions::default() };
+                let vectors = write_item(*item).vectors;
+                let unsynced = engine.write(&name, WriteItem::new(claim(*item, *slot), vectors), options)?;
+                self.answered_write(unsynced, *item, foreseen, told, request.space)
             }
             Call::Update { item, change, version } => {
                 let (patch, vectors) = patch(*item, *change);
@@ -303,7 +305,8 @@ impl Sim {
                 let unsynced = engine.update(&name, update)?;
                 let (item, known) = (*item, known(foreseen, world, *item));
                 self.later(unsynced, move |model, written| {
-                    is_written(model, item, known.as_deref(), told, &written)
+                    let answer = (&written.memory, written.replayed, written.revision.0);
+                    is_written(model, item, known.as_deref(), told, answer)
                 })
             }
             Call::Batch { items, all_or_nothing, is_spoiled } => {
@@ -311,7 +314,12 @@ impl Sim {
                 if *is_spoiled {
                     all.push(WriteItem::default());
                 }
-                let batch = BatchRequest { items: all, all_or_nothing: *all_or_nothing, request_id: id };
+                let batch = BatchRequest {
+                    items: all,
+                    all_or_nothing: *all_or_nothing,
+                    request_id: id,
+                    on_duplicate: None,
+                };
                 let unsynced = engine.write_batch(&name, batch)?;
                 let (items, stored) = (items.clone(), stored(foreseen));
                 self.later(unsynced, move |model, written| is_batch(model, &items, &stored, told, &written))
@@ -329,6 +337,41 @@ impl Sim {
                 let stored = stored(foreseen);
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
             }
+            Call::Feedback { items, task } => {
+                let items = items.iter().map(|(item, verdict)| (self.model.id(*item).unwrap(), *verdict));
+                let feedback = FeedbackRequest {
+                    items: items.collect(),
+                    task_status: *task,
+                    request_id: id,
+                    ..FeedbackRequest::default()
+                };
+                let unsynced = engine.feedback(&name, feedback)?;
+                let stored = stored(foreseen).len();
+                self.later(unsynced, move |_, judged| {
+                    is_told(told, judged.replayed, judged.revision.0)?;
+                    let found = judged.memories.len();
+                    if judged.replayed || found == stored {
+                        Ok(())
+                    } else {
+                        Err(format!("feedback changed {found} memories, expected {stored}"))
+                    }
+                })
+            }
+            Call::Rollback { item } => {
+                let rollback = RollbackRequest { id: self.model.id(*item).unwrap(), request_id: id };
+                let unsynced = engine.rollback(&name, rollback)?;
+                let stored = stored(foreseen).len();
+                self.later(unsynced, move |_, done| {
+                    is_told(told, done.replayed, done.revision.0)?;
+                    let found = done.restored.len() + usize::from(done.invalidated.is_some());
+                    if done.replayed || found == stored {
+                        Ok(())
+                    } else {
+                        Err(format!("a rollback changed {found} memories, expected {stored}"))
+                    }
+                })
+            }
+            Call::Accesses { .. } => unreachable!("no client asks for it"),
             Call::Restore { items } => {
                 let unsynced =
                     engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
@@ -371,15 +414,15 @@ fn is_written(
     item: Item,
     known: Option<&super::model::Known>,
     told: Told,
-    written: &Written,
+    (memory, replayed, revision): (&Memory, bool, u64),
 ) -> Outcome {
-    is_told(told, written.replayed, written.revision.0)?;
+    is_told(told, replayed, revision)?;
     match known {
         Some(known) => {
-            expect::same(item, known, &written.memory)?;
-            model.learn(item, written.memory.id)
+            expect::same(item, known, memory)?;
+            model.learn(item, memory.id)
         }
-        None if written.memory.version == 0 => Ok(()),
+        None if memory.version == 0 => Ok(()),
         None => Err("a dry run answers with a version".to_owned()),
     }
 }
@@ -397,7 +440,7 @@ fn is_batch(
     }
     for (item, result) in items.iter().zip(&written.results) {
         match result {
-            Ok(id) if stored.contains(item) => model.learn(*item, *id)?,
+            Ok(written) if stored.contains(item) => model.learn(*item, written.id)?,
             Err(_) if !stored.contains(item) => {}
             other => return Err(format!("item {item} of a batch: {other:?}")),
         }

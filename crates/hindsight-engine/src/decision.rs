@@ -1,0 +1,165 @@
+//! Deciding what becomes of one new memory: stored, or confirmed by it, or refused; and what it replaces.
+
+use std::sync::Arc;
+
+use hindsight_core::change::Standing;
+use hindsight_core::draft::{Checked, Moment};
+use hindsight_core::likeness::Marks;
+use hindsight_core::{
+    Change, Memory, MemoryId, Neighbor, OnDuplicate, Outcome, Record, Relation, Timestamp, learn,
+};
+use hindsight_storage::io::Io;
+
+use crate::decide::{CheckedVectors, check_vectors, fresh_id};
+use crate::encounter::{Encounter, Overlay};
+use crate::engine::EngineOver;
+use crate::error::EngineError;
+use crate::namespaces::Cell;
+use crate::reply::Model;
+use crate::request::WriteItem;
+
+/// An item that is right in itself; what the namespace says to it comes next.
+pub(crate) struct Ready {
+    pub(crate) draft: Checked,
+    pub(crate) vectors: CheckedVectors,
+}
+
+/// What the items before have taken within one batch.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// The newest id that the database chose itself.
+    last: Option<MemoryId>,
+    model: Option<Model>,
+}
+
+/// What becomes of one item.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) outcome: Outcome,
+    pub(crate) memory: Memory,
+    pub(crate) neighbors: Vec<Neighbor>,
+    /// The change of the memory itself.
+    pub(crate) own: Change,
+    /// Changes of others: what is replaced or outlived.
+    pub(crate) others: Vec<Change>,
+}
+
+impl Ready {
+    pub(crate) fn of(item: WriteItem) -> Result<Ready, EngineError> {
+        let draft = item.draft.check()?;
+        let vectors = check_vectors(item.vectors.as_ref())?;
+        Ok(Ready { draft, vectors })
+    }
+}
+
+impl<I: Io> EngineOver<I> {
+    /// Decides everything about one new memory, in the order of W3: it fits, is it known, what does it contradict.
+    pub(crate) fn decide(
+        &self,
+        cell: &Cell,
+        overlay: &mut Overlay<'_>,
+        ready: Ready,
+        pending: &mut Pending,
+        on_duplicate: Option<OnDuplicate>,
+        at: Timestamp,
+    ) -> Result<Decided, EngineError> {
+        let Ready { draft, vectors } = ready;
+        vectors.fit(&cell.name, overlay.state(), pending.model.as_ref())?;
+        let chosen = draft.id();
+        if let Some(id) = chosen.filter(|id| overlay.record(*id).is_some()) {
+            return Err(EngineError::MemoryExists { id });
+        }
+        let id = match chosen {
+            Some(id) => id,
+            None => self.next_id(overlay, pending.last, at)?,
+        };
+        let model = vectors.as_model();
+        let moment = Moment { namespace: cell.name.clone(), id, now: at, embedding_model: vectors.model };
+        let record = Record { memory: draft.into_memory(moment), vectors: vectors.vectors };
+        // Whoever names the id wants a memory under it: an import keeps its ids.
+        let looks_for_same =
+            on_duplicate != Some(OnDuplicate::Allow) && (chosen.is_none() || on_duplicate.is_some());
+        let thresholds = self.nearness.of(record.memory.embedding_model.as_deref());
+        let encounter = overlay.meet(&record, thresholds, looks_for_same, at);
+        let decided = match &encounter.same {
+            Some((known, _)) if on_duplicate == Some(OnDuplicate::Reject) => {
+                return Err(EngineError::DuplicateOf { id: known.memory.id });
+            }
+            Some((known, _)) => confirm(overlay, known, &record, at),
+            None => {
+                pending.last = if chosen.is_none() { Some(id) } else { pending.last };
+                create(overlay, record, &encounter, at)
+            }
+        };
+        pending.model = pending.model.take().or(model);
+        Ok(decided)
+    }
+
+    fn next_id(
+        &self,
+        overlay: &Overlay<'_>,
+        last: Option<MemoryId>,
+        at: Timestamp,
+    ) -> Result<MemoryId, EngineError> {
+        let mut id = fresh_id(&*self.io, overlay.state(), last, at)?;
+        while overlay.record(id).is_some() {
+            id = fresh_id(&*self.io, overlay.state(), Some(id), at)?;
+        }
+        Ok(id)
+    }
+}
+
+/// The known memory becomes surer; vectors that it lacks are taken over.
+fn confirm(overlay: &mut Overlay<'_>, known: &Record, new: &Record, at: Timestamp) -> Decided {
+    let mut memory = learn::reinforced(&known.memory, &new.memory, at);
+    let mut vectors = known.vectors.clone();
+    if vectors.is_empty() {
+        vectors.clone_from(&new.vectors);
+        memory.embedding_model.clone_from(&new.memory.embedding_model);
+    }
+    let record = Record { memory, vectors };
+    let memory = record.memory.clone();
+    overlay.note(Arc::new(record.clone()), &Marks::default());
+    let others = outlive(overlay, &memory, at);
+    Decided {
+        outcome: Outcome::Reinforced,
+        memory,
+        neighbors: Vec::new(),
+        own: Change::Put(Box::new(record)),
+        others,
+    }
+}
+
+/// A new memory; what it replaces becomes history, or it does, when it holds for an earlier time.
+fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: &Encounter, at: Timestamp) -> Decided {
+    let mut neighbors = encounter.neighbors();
+    let mut others = Vec::new();
+    let mut outcome = Outcome::Created;
+    if let Some(successor) = encounter.successor() {
+        let begins = learn::holds_from(successor);
+        learn::superseded(&record.memory, successor, begins).give_to(&mut record.memory);
+        // It was never valid beside them, so it replaces nothing.
+        for neighbor in neighbors.iter_mut().filter(|neighbor| neighbor.relation == Relation::Superseded) {
+            neighbor.relation = Relation::Conflict;
+        }
+    } else {
+        let replaced: Vec<(MemoryId, Standing)> = encounter
+            .replaced()
+            .map(|older| (older.id, learn::superseded(older, &record.memory, at)))
+            .collect();
+        if !replaced.is_empty() {
+            outcome = Outcome::Superseded;
+        }
+        others.extend(replaced.into_iter().filter_map(|(id, standing)| overlay.stand(id, standing, at)));
+    }
+    others.extend(outlive(overlay, &record.memory, at));
+    let memory = record.memory.clone();
+    overlay.note(Arc::new(record.clone()), &encounter.marks);
+    Decided { outcome, memory, neighbors, own: Change::Put(Box::new(record)), others }
+}
+
+/// Failures of the same kind that a success shows to be overcome (W8).
+fn outlive(overlay: &mut Overlay<'_>, memory: &Memory, at: Timestamp) -> Vec<Change> {
+    let outlived = overlay.outlived(memory);
+    outlived.into_iter().filter_map(|(id, standing)| overlay.stand(id, standing, at)).collect()
+}
