@@ -19,7 +19,13 @@ use super::sim::{Config, Sim};
 const SEEDS: u64 = 300;
 const EIO: i32 = 5;
 /// What a bug that loses something makes a run say.
-const LOST: &[&str] = &["were acknowledged", "does not open", "an honest disk", "had failed"];
+const LOST: &[&str] = &[
+    "were acknowledged",
+    "does not open",
+    "an honest disk",
+    "had failed",
+    "nothing was changed, restore a backup",
+];
 
 /// Runs seeds until one of them finds the bug; its complaint has to be one of those.
 fn kill(sabotage: Sabotage, says: &[&str], plan: impl Fn(u64) -> Plan) {
