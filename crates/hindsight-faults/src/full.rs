@@ -133,11 +133,9 @@ fn fill(
 
 /// Removes what others have written.
 fn make_room(volume: &Volume) -> std::io::Result<()> {
-    ["filler", "last-bytes"].iter().try_for_each(|name| {
-        match fs::remove_file(volume.path().join(name)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    ["filler", "last-bytes"].iter().try_for_each(|name| match fs::remove_file(volume.path().join(name)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     })
 }
 
@@ -178,12 +176,7 @@ fn said_why(errors: &[Error]) -> Result<(), String> {
 }
 
 /// The last bytes are taken away, so that nothing but what the server has set aside is left to it.
-fn while_full(
-    setting: &Setting,
-    volume: &Volume,
-    served: &Served,
-    quiet: &mut Quiet,
-) -> Result<(), String> {
+fn while_full(setting: &Setting, volume: &Volume, served: &Served, quiet: &mut Quiet) -> Result<(), String> {
     let failed = |error: anyhow::Error| format!("{error:#}");
     fill_up(&volume.path().join("last-bytes"), u64::MAX).map_err(failed)?;
     let free = volume.free_bytes().map_err(failed)?;

@@ -223,7 +223,9 @@ impl LogPlace {
         first_lsn: Lsn,
         prev: LogEnd,
     ) -> Result<Segment<I::File>, IoFailure> {
-        self.begin(io, first_lsn, prev, FRAMES_START).map(|begun| begun.segment).map_err(BeginError::into_failure)
+        self.begin(io, first_lsn, prev, FRAMES_START)
+            .map(|begun| begun.segment)
+            .map_err(BeginError::into_failure)
     }
 
     /// As [`LogPlace::create`]. On a disk that has less room than a segment is given ahead, one of at least `least`
@@ -274,12 +276,7 @@ impl LogPlace {
     }
 
     /// Gives a segment its name.
-    fn publish<I: Io>(
-        &self,
-        io: &I,
-        tmp: &Path,
-        segment: &Segment<I::File>,
-    ) -> Result<(), BeginError> {
+    fn publish<I: Io>(&self, io: &I, tmp: &Path, segment: &Segment<I::File>) -> Result<(), BeginError> {
         uninterrupted(|| segment.file.sync_all()).at("sync", tmp).map_err(BeginError::Unknown)?;
         io.rename(tmp, &segment.path).at("rename", tmp).map_err(|failure| {
             // A folder that has no room for another name is as it was.

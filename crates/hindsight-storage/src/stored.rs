@@ -7,7 +7,7 @@ mod parts;
 mod words;
 
 use bincode::{Decode, Encode};
-use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Record, RequestKey, Timestamp};
+use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Record, RequestKey};
 
 use crate::{codec::CodecError, records::SeenRequest};
 pub(crate) use edit::StoredEdit;
@@ -75,7 +75,7 @@ impl TryFrom<StoredBatch> for Batch {
         let StoredBatch { namespace, at_ms, request, changes } = stored;
         Ok(Batch {
             namespace: namespace.parse().map_err(CodecError::field("namespace"))?,
-            at: Timestamp::from_ms(at_ms),
+            at: parts::time("at", at_ms)?,
             request: request.map(RequestKey::from),
             changes: changes.into_iter().map(Change::try_from).collect::<Result<_, _>>()?,
         })
@@ -108,7 +108,7 @@ impl TryFrom<StoredChange> for Change {
                 id: MemoryId::from_u128(id),
                 state: Word::from_code("state", state)?,
                 version,
-                at: Timestamp::from_ms(at_ms),
+                at: parts::time("at", at_ms)?,
             },
         })
     }

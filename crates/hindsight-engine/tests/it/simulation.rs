@@ -234,7 +234,11 @@ fn a7_the_disk_fills_up_and_has_room_again() {
     println!("{all:?}");
     assert!(
         !is_whole()
-            || (all.without_room > 100 && all.urgent > 30 && all.recovered > 30 && all.points > 100 && all.poisoned == 0),
+            || (all.without_room > 100
+                && all.urgent > 30
+                && all.recovered > 30
+                && all.points > 100
+                && all.poisoned == 0),
         "{all:?}"
     );
 }

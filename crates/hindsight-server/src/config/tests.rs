@@ -92,7 +92,10 @@ fn sizes_of_the_storage_are_set_and_held_to_their_ranges() {
     let environment = [("HINDSIGHT__STORAGE__CHECKPOINT_BYTES", "2097152")];
     let storage = load(file, &environment, &Overrides::default()).unwrap().storage;
     let options = storage.options();
-    assert_eq!((options.log.segment_bytes, options.checkpoint_bytes, options.reserve_bytes), (8 << 20, 2 << 20, 0));
+    assert_eq!(
+        (options.log.segment_bytes, options.checkpoint_bytes, options.reserve_bytes),
+        (8 << 20, 2 << 20, 0)
+    );
     assert_eq!(options.log.pending_frames_max, 10_000);
     assert_eq!(
         message("[storage]\nsegment_bytes = 5", &[]),

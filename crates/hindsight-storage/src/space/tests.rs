@@ -74,7 +74,9 @@ fn d6_what_is_new_is_refused_what_is_urgent_is_not_and_writes_go_on_by_themselve
     }
     assert_eq!((reserve(&io), log.poison().is_none()), (0, true));
     let refused = append(&log, Urgency::Ordinary).unwrap_err();
-    assert!(matches!(refused, StorageError::DiskFull { needed_bytes, .. } if needed_bytes == (32 + 64) << 10));
+    assert!(
+        matches!(refused, StorageError::DiskFull { needed_bytes, .. } if needed_bytes == (32 + 64) << 10)
+    );
     assert!(!log.space_step().unwrap());
     io.set_free((32 + 64) << 10);
     assert!(!log.space_step().unwrap(), "not enough is free");

@@ -446,7 +446,9 @@ impl Sim {
         let before = self.engine().revision();
         match self.engine().checkpoint() {
             // One that found no room on a full disk is taken again, and has meanwhile synced what was waiting.
-            Ok(report) if report.checkpoint == before || (self.crowd.is_full && report.checkpoint > before) => {
+            Ok(report)
+                if report.checkpoint == before || (self.crowd.is_full && report.checkpoint > before) =>
+            {
                 self.checked.checkpoints += 1;
                 self.checked.rewritten += report.files_removed;
                 if report.unremoved == 0 {
