@@ -173,14 +173,9 @@ impl FoundLog {
                 break;
             }
             let is_first = offset == FRAMES_START && !has_header;
-            let belongs = before.is_none_or(|(last, crc)| {
-                let crc = if is_first { header.prev_crc } else { crc };
-                header.check_place(last, crc).is_ok()
-            });
-            let is_later =
-                if header.kind == FrameKind::Batch { header.lsn > last } else { header.lsn >= last };
+            let belongs = belongs(&header, before, last, is_first);
             let batch = codec::decode_batch(frames.payload(&header)).ok();
-            if !belongs || !is_later || (header.kind == FrameKind::Batch && batch.is_none()) {
+            if !belongs || (header.kind == FrameKind::Batch && batch.is_none()) {
                 bad.push(BadBytes { offset, bytes });
                 before = None;
                 continue;
@@ -229,6 +224,15 @@ impl FoundLog {
         let (path, note) = (damaged.below(path), note.to_owned());
         self.files.push(RepairedFile { path, fate, kept, lost: 0, bad, note });
     }
+}
+
+/// Whether a frame belongs behind the one before it, and, behind damage, at least to a later batch. The first frame of a
+/// segment whose header is damaged is held against nothing.
+fn belongs(header: &FrameHeader, before: Option<(Lsn, u32)>, last: Lsn, is_first: bool) -> bool {
+    let follows = before.is_none_or(|(last, crc)| {
+        header.check_place(last, if is_first { header.prev_crc } else { crc }).is_ok()
+    });
+    follows && if header.kind == FrameKind::Batch { header.lsn > last } else { header.lsn >= last }
 }
 
 /// The salt of a segment whose header is damaged, once the first frame proves it; one wrong bit in it is found.
