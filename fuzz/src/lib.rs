@@ -5,8 +5,12 @@
 
 #![forbid(unsafe_code)]
 
+mod disk;
 mod json;
 mod log;
+mod memory;
+mod seal;
 
+pub use disk::{backup_restore, manifest, record_codec, wal_recover};
 pub use json::{draft_json, filter_json, record_json};
 pub use log::{batch_decode, log_decode};

@@ -5,10 +5,24 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
+/// Copies of each input. `HINDSIGHT_FUZZ_COPIES` sets another number, for a longer run.
 const DAMAGED_COPIES: usize = 4_000;
 
+/// Memory is counted for the whole process, so only one input is read at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
 fn replay(target: &str, promise: fn(&[u8])) {
+    replay_copies(target, promise, DAMAGED_COPIES);
+}
+
+/// As [`replay`], for promises that take longer.
+fn replay_copies(target: &str, promise: fn(&[u8]), copies: usize) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let wanted = std::env::var("HINDSIGHT_FUZZ_COPIES").ok();
+    let copies = wanted.map_or(copies, |wanted| wanted.parse().unwrap());
+
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(!paths.is_empty(), "no corpus in {}", folder.display());
@@ -19,7 +33,7 @@ fn replay(target: &str, promise: fn(&[u8])) {
         println!("{}", path.display());
         let input = fs::read(&path).unwrap();
         promise(&input);
-        for copy in 0..DAMAGED_COPIES {
+        for copy in 0..copies {
             let mut damaged = input.clone();
             for _ in 0..=copy % 4 {
                 damage(&mut damaged, &mut dice);
@@ -87,4 +101,24 @@ fn log_decode() {
 #[test]
 fn batch_decode() {
     replay("batch_decode", hindsight_fuzz::batch_decode);
+}
+
+#[test]
+fn record_codec() {
+    replay_copies("record_codec", hindsight_fuzz::record_codec, 400);
+}
+
+#[test]
+fn manifest() {
+    replay_copies("manifest", hindsight_fuzz::manifest, 400);
+}
+
+#[test]
+fn wal_recover() {
+    replay_copies("wal_recover", hindsight_fuzz::wal_recover, 400);
+}
+
+#[test]
+fn backup_restore() {
+    replay_copies("backup_restore", hindsight_fuzz::backup_restore, 400);
 }

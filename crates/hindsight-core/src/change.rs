@@ -122,6 +122,10 @@ impl Change {
     }
 }
 
+/// Says of the id before it, among those of a request, that its memory was there before. No memory has this id: its time
+/// is the year 10889.
+pub const WAS_THERE: MemoryId = MemoryId::from_u128(u128::MAX);
+
 /// The changes of one request: all of them happen, or none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
@@ -133,6 +137,27 @@ pub struct Batch {
     pub request: Option<RequestKey>,
     /// The changes, in order.
     pub changes: Vec<Change>,
+}
+
+impl Batch {
+    /// The memories that a repeated request is answered with: those that got a new image or state, in the order of the
+    /// changes, then those that only stand differently. Behind one that was there before and got a new image stands
+    /// [`WAS_THERE`], so that the answer can tell what was new.
+    #[must_use]
+    pub fn changed_ids(&self) -> Vec<MemoryId> {
+        let mut ids = Vec::with_capacity(self.changes.len());
+        let mut others = Vec::new();
+        for change in &self.changes {
+            match change {
+                Change::Put(record) if record.memory.version > 1 => ids.extend([change.id(), WAS_THERE]),
+                Change::Put(_) | Change::SetState { .. } => ids.push(change.id()),
+                Change::Stand { id, .. } => others.push(*id),
+                Change::Access { .. } => {}
+            }
+        }
+        ids.append(&mut others);
+        ids
+    }
 }
 
 /// What makes a request the same request: its id, and a digest of what it asked for.

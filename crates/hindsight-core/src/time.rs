@@ -37,6 +37,12 @@ impl Timestamp {
         }
     }
 
+    /// A time from milliseconds since the Unix epoch; `None` outside the years 1–9999.
+    #[must_use]
+    pub const fn checked_from_ms(ms: i64) -> Option<Timestamp> {
+        if ms < Self::MIN.0 || ms > Self::MAX.0 { None } else { Some(Timestamp(ms)) }
+    }
+
     /// Milliseconds since the Unix epoch.
     #[must_use]
     pub const fn as_ms(self) -> i64 {
@@ -184,6 +190,9 @@ mod tests {
         let error = "yesterday".parse::<Timestamp>().unwrap_err();
         assert!(error.to_string().contains("expected RFC 3339"), "{error}");
         assert!("-000001-01-01T00:00:00Z".parse::<Timestamp>().is_err());
+        assert_eq!(Timestamp::checked_from_ms(Timestamp::MAX.0), Some(Timestamp::MAX));
+        assert_eq!(Timestamp::checked_from_ms(Timestamp::MAX.0 + 1), None);
+        assert_eq!(Timestamp::checked_from_ms(Timestamp::MIN.0 - 1), None);
     }
 
     #[test]

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Record, State};
+use hindsight_core::{Batch, Change, Lsn, Record, State};
 use hindsight_storage::record_digest;
 
 use crate::error::EngineError;
 use crate::reply::Model;
-use crate::requests::WAS_THERE;
 use crate::state::{Held, NamespaceState};
 use crate::sync::RwLock;
 
@@ -20,7 +19,7 @@ pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Resul
     if lsn <= state.applied {
         return Ok(());
     }
-    let ids = changed_ids(&batch.changes);
+    let ids = batch.changed_ids();
     for change in batch.changes {
         let known = |id| {
             let old = state.record(id).ok_or(unapplicable(lsn, "an unknown memory changes"))?;
@@ -75,24 +74,6 @@ pub(crate) fn in_two_steps(
     state.write().applied = before;
     std::thread::yield_now();
     apply(&mut state.write(), lsn, Batch { changes, ..batch })
-}
-
-/// The memories of a request: those that got a new image or state, in the order of the changes, then those that only stand
-/// differently. Behind one that was there before and got a new image stands [`WAS_THERE`]. So the answer to a repeated
-/// request can tell what was new.
-fn changed_ids(changes: &[Change]) -> Vec<MemoryId> {
-    let mut ids = Vec::with_capacity(changes.len());
-    let mut others = Vec::new();
-    for change in changes {
-        match change {
-            Change::Put(record) if record.memory.version > 1 => ids.extend([change.id(), WAS_THERE]),
-            Change::Put(_) | Change::SetState { .. } => ids.push(change.id()),
-            Change::Stand { id, .. } => others.push(*id),
-            Change::Access { .. } => {}
-        }
-    }
-    ids.append(&mut others);
-    ids
 }
 
 fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {

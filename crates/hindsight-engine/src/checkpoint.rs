@@ -7,6 +7,7 @@ use hindsight_core::{Lsn, Namespace};
 use hindsight_storage::io::Io;
 use hindsight_storage::{
     CheckpointReport, CheckpointSource, NamespaceCheckpoint, Storage, StorageError, StoredCheckpoint,
+    StoredModel,
 };
 
 use crate::error::EngineError;
@@ -105,6 +106,11 @@ fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell) -> Option<NamespaceChe
         live,
         forgotten: u64::try_from(state.forgotten).unwrap_or(u64::MAX),
         digest: state.digest,
+        model: state.model.as_ref().map(|model| StoredModel {
+            name: model.name.clone(),
+            // Vectors have at most 4,096 numbers.
+            dimension: u32::try_from(model.dimension).unwrap_or(u32::MAX),
+        }),
         records: held(rewrite),
         requests: state.requests.since(if rewrite { Lsn(0) } else { state.stored }),
         rewrite,

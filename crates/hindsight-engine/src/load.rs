@@ -9,6 +9,7 @@ use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest, StoredNam
 
 use crate::apply::{apply, hold};
 use crate::error::EngineError;
+use crate::reply::Model;
 use crate::state::NamespaceState;
 
 /// A namespace that lies in record files, with what the log says beyond them.
@@ -55,6 +56,11 @@ pub(crate) fn load<I: Io>(files: &RecordFiles<I>, cold: &Cold) -> Result<Namespa
     })?;
     let mut state = NamespaceState::default();
     if let Some(stored) = stored {
+        // Fixed by the first vector (W12), though none may be left that says so.
+        state.model = stored.model.map(|model| Model {
+            name: model.name,
+            dimension: usize::try_from(model.dimension).unwrap_or(usize::MAX),
+        });
         // The order of ids, not of files: the same as after any other history with this outcome.
         for (lsn, record) in newest.into_values() {
             hold(&mut state, lsn, record)?;

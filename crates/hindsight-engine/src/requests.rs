@@ -9,15 +9,11 @@ use hindsight_storage::SeenRequest;
 
 use crate::error::EngineError;
 
-/// Says of the id before it, among those of a request, that its memory was there before. No memory has this id: its time
-/// is the year 10889.
-pub(crate) const WAS_THERE: MemoryId = MemoryId::from_u128(u128::MAX);
-
 /// What a request did when it came first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     digest: u128,
-    /// The memories it changed, in order, with [`WAS_THERE`] among them.
+    /// The memories it changed, in order, with [`hindsight_core::change::WAS_THERE`] among them.
     pub(crate) ids: Vec<MemoryId>,
     /// The batch that holds it.
     pub(crate) lsn: Lsn,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hindsight_core::change::WAS_THERE;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
 use hindsight_core::{
     Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, OnDuplicate, Outcome, Timestamp,
@@ -16,7 +17,7 @@ use crate::error::EngineError;
 use crate::namespaces::Cell;
 use crate::reply::{BatchWritten, ItemWritten, Written};
 use crate::request::{BatchRequest, WriteItem, WriteOptions};
-use crate::requests::{Seen, WAS_THERE, key};
+use crate::requests::{Seen, key};
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 

@@ -154,6 +154,7 @@ impl CheckpointSource for Source {
             live,
             forgotten: 0,
             digest,
+            model: None,
             records,
             requests: Vec::new(),
             rewrite: false,

@@ -32,6 +32,7 @@ pub(crate) use dump::dump;
 pub use error::{BackupError, BackupFault};
 pub use layout::{BACKUP_VERSION, BackupHeader, HEADER_BYTES, TRAILER_BYTES};
 pub use restore::restore;
+pub(crate) use restore::{check_opens, remove_tree};
 
 use read::{BackupReader, Part};
 

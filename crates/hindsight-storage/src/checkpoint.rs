@@ -20,7 +20,7 @@ use hindsight_core::{Lsn, MemoryId, Namespace, Record, Timestamp};
 use crate::{
     error::{IoFailure, StorageError, is_shortage},
     io::Io,
-    manifest::{AppendError, Edit, EditFault, Manifest, StoredNamespace},
+    manifest::{AppendError, Edit, EditFault, Manifest, StoredModel, StoredNamespace},
     records::{Digest, NamespaceId, RecordFiles, RecordPosition, SeenRequest},
     store::Storage,
 };
@@ -67,6 +67,8 @@ pub struct NamespaceCheckpoint {
     pub forgotten: u64,
     /// The digest of all of them.
     pub digest: Digest,
+    /// The model of its vectors, once it has one.
+    pub model: Option<StoredModel>,
     /// The records that changed since the namespace was stored, each with the batch of its newest change; with
     /// `rewrite` all there are.
     pub records: Vec<(Lsn, Arc<Record>)>,

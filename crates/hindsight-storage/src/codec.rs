@@ -16,8 +16,8 @@ use crate::{
 /// The schema that this version writes, and the newest that it reads.
 pub const SCHEMA_VERSION: u16 = 1;
 
-/// The schema of a batch of edits that names the stamp of the directory, and the newest of edits that this version reads.
-/// Edits without one are written in [`SCHEMA_VERSION`]; but for the one more edit the two are the same.
+/// The schema of a batch of edits that names the stamp of the directory or the model of a namespace, and the newest of edits that this version reads.
+/// Edits without either are written in [`SCHEMA_VERSION`]; but for these two edits the two are the same.
 const STAMP_SCHEMA_VERSION: u16 = 2;
 
 /// Why a batch can't become bytes, or bytes a batch.
@@ -50,6 +50,14 @@ pub enum CodecError {
         field: &'static str,
         /// The number.
         found: u8,
+    },
+    /// A time outside the years 1 to 9999, which nothing that was stored is.
+    #[error("{field} is {found_ms} ms from 1970: expected a time in the years 1 to 9999")]
+    Time {
+        /// The field.
+        field: &'static str,
+        /// What stands there, in milliseconds since the Unix epoch.
+        found_ms: i64,
     },
     /// A field whose value the core does not accept.
     #[error("{field} can't be read")]
@@ -99,7 +107,10 @@ pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
 }
 
 /// Puts a record behind what `bytes` holds already.
-pub(crate) fn encode_record(record: &Record, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+///
+/// # Errors
+/// As [`encode_batch`].
+pub fn encode_record(record: &Record, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
     encode(StoredRecord::try_from(record)?, bytes)
 }
 
@@ -122,10 +133,13 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 }
 
 /// A batch of the manifest as bytes.
-pub(crate) fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
+///
+/// # Errors
+/// As [`encode_batch`].
+pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    let has_stamp = edits.iter().any(|edit| matches!(edit, Edit::Directory { .. }));
-    let version = if has_stamp { STAMP_SCHEMA_VERSION } else { SCHEMA_VERSION };
+    let is_newer = |edit: &Edit| matches!(edit, Edit::Directory { .. } | Edit::SetModel { .. });
+    let version = if edits.iter().any(is_newer) { STAMP_SCHEMA_VERSION } else { SCHEMA_VERSION };
     encode_as(version, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }

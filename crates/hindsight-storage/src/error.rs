@@ -148,6 +148,14 @@ pub enum StorageError {
         /// The newest batch that is known to have been durable.
         durable_lsn: Lsn,
     },
+    /// A segment of the log that is known to have been made is not there. Nothing was changed.
+    #[error("{path} is missing: the log segment that begins with lsn {lsn}; nothing was changed, restore a backup", path = path.display())]
+    MissingSegment {
+        /// Where it should be.
+        path: PathBuf,
+        /// The first batch that belongs into it.
+        lsn: Lsn,
+    },
     /// A batch with a right checksum that does not decode.
     #[error("the batch of lsn {lsn} can't be decoded")]
     Undecodable {
@@ -296,6 +304,7 @@ impl StorageError {
             | StorageError::NoManifest { .. }
             | StorageError::MissingFile { .. }
             | StorageError::LogTooShort { .. }
+            | StorageError::MissingSegment { .. }
             | StorageError::Undecodable { .. }
             | StorageError::BadFormatFile { .. } => StorageErrorKind::Corrupt,
             StorageError::NotADirectory { .. } | StorageError::NotWritable { .. } => {

@@ -10,7 +10,7 @@
 //! a crash), [`frame`] and [`segment`] (the bytes, described in `docs/disk-format.md`), `codec` (what is in a frame),
 //! [`checkpoint`] (from the log into record files), [`records`] (the files), [`manifest`] (which there are),
 //! [`directory`] (where each memory lies in them, on sled), [`backup`], [`mod@verify`] and [`inspect`]
-//! (reading all of it without changing anything), [`io`] (the seam to the machine; `real` is the machine, `testing` a
+//! (reading all of it without changing anything), [`mod@repair`] (a new directory of what is left of a damaged one), [`io`] (the seam to the machine; `real` is the machine, `testing` a
 //! disk that loses and tears).
 //!
 //! What is promised: a batch that was acknowledged survives any crash; after a crash the log is a prefix of what was
@@ -33,6 +33,7 @@ mod reader;
 mod real;
 pub mod records;
 mod recovery;
+pub mod repair;
 #[doc(hidden)]
 pub mod sabotage;
 pub mod segment;
@@ -48,10 +49,13 @@ pub use backup::{BackupError, BackupFault, BackupHeader, BackupReport};
 pub use checkpoint::{
     CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
 };
-pub use codec::{CodecError, SCHEMA_VERSION, decode_batch, decode_edits, decode_record, encode_batch};
+pub use codec::{
+    CodecError, SCHEMA_VERSION, decode_batch, decode_edits, decode_record, encode_batch, encode_edits,
+    encode_record,
+};
 pub use error::{IoFailure, ReplayError, StorageError, StorageErrorKind};
 pub use log::{Committed, DroppedSegments, Log};
-pub use manifest::StoredNamespace;
+pub use manifest::{StoredModel, StoredNamespace};
 pub use options::LogOptions;
 pub use real::{RealFile, RealIo};
 pub use records::{

@@ -13,6 +13,7 @@
 //! acknowledged again.
 
 mod committer;
+mod durable;
 mod pending;
 mod progress;
 mod room;
@@ -40,6 +41,7 @@ use crate::{
     segment::LogPlace,
     space::{Space, Urgency},
 };
+pub(crate) use durable::{DURABLE_FILE, DurableFile, Note};
 use pending::{Pending, Push};
 use progress::Progress;
 pub use segments::DroppedSegments;

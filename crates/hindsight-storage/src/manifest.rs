@@ -26,9 +26,10 @@ use parking_lot::RwLock;
 use crate::{codec::CodecError, error::IoFailure, frame::FrameFault, io::Io, segment::LogEnd};
 pub(crate) use dump::{dump, edit_line, edits_of};
 pub(crate) use layout::is_unfinished_manifest;
+pub(crate) use layout::manifest_header_of;
 pub use layout::{MANIFEST_VERSION, ManifestHeader, manifest_path, parse_manifest_name};
-pub(crate) use read::examine;
-pub use state::{Edit, EditFault, ManifestState, StoredNamespace};
+pub(crate) use read::{examine, examine_prefix};
+pub use state::{Edit, EditFault, ManifestState, StoredModel, StoredNamespace};
 
 /// Why a file is not a manifest, or a part of it not what was written.
 #[derive(Debug, thiserror::Error)]

@@ -113,14 +113,15 @@ impl<'f, F: IoFile> FrameReader<'f, F> {
     /// Whether anything was written from the reader's place on; leaves the reader there.
     pub(crate) fn is_written_behind(&self) -> io::Result<bool> {
         let mut at = self.offset();
-        let mut chunk = vec![0; CHUNK_BYTES];
+        let left = usize::try_from(self.file_len.saturating_sub(at)).unwrap_or(usize::MAX);
+        let mut chunk = vec![0; CHUNK_BYTES.min(left)];
         loop {
             let read = read_full_at(self.file, at, &mut chunk)?;
             let bytes = chunk.get(..read).unwrap_or_default();
             if !is_zero(bytes) {
                 return Ok(true);
             }
-            if read < CHUNK_BYTES {
+            if read < chunk.len() || read == 0 {
                 return Ok(false);
             }
             at += read as u64;

@@ -16,6 +16,7 @@ mod layout;
 mod place;
 mod places;
 mod point;
+mod salvage;
 mod scan;
 mod writer;
 
@@ -29,6 +30,7 @@ pub use layout::{EntryKind, RECORD_FILE_VERSION, RecordFault, RecordFileHeader};
 pub use place::{NS_DIR, NamespaceId, namespace_dir, parse_namespace_dir, parse_record_file, record_path};
 pub(crate) use place::{is_unfinished_record_file, parse_number};
 pub(crate) use places::Places;
+pub(crate) use salvage::{Gap, header_of, salvage};
 pub use scan::scan_file;
 pub(crate) use writer::RecordWriter;
 

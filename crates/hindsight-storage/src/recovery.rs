@@ -21,9 +21,11 @@ use crate::{
     error::{At, IoFailure, StorageError},
     frame::FrameFault,
     io::{Io, uninterrupted},
-    log::Tail,
+    log::{DURABLE_FILE, DurableFile, Note, Tail},
     sabotage::{self, Sabotage},
-    segment::{FRAMES_START, LogEnd, LogPlace, is_unfinished_segment, parse_segment_name},
+    segment::{
+        FRAMES_START, LogEnd, LogPlace, SegmentFault, is_unfinished_segment, parse_segment_name, segment_path,
+    },
     space::Space,
 };
 use replay::{Replay, Replayed};
@@ -99,9 +101,17 @@ pub(crate) fn recover<I: Io>(
 ) -> Result<(Tail<I::File>, Recovered), StorageError> {
     let mut listing = Listing::read(io, &place.dir)?;
     let outdated = listing.take_outdated(floor.checkpoint_lsn);
+    let noted = Note::read(io, &place.dir, place.store_id)?;
+    let floor = Floor { durable_lsn: floor.durable_lsn.max(noted.synced_lsn), ..floor };
+    listing.check_last(&place.dir, noted.last_segment)?;
     let Replayed { mut report, segment, end, witnessed, empty } =
         Replay::new(io, place, floor, sink).run(&listing.segments)?;
     report.ignored = listing.ignored;
+    if let Some(path) = empty.as_ref().filter(|path| **path == segment_path(&place.dir, noted.last_segment)) {
+        // It had its header when it was noted.
+        let (path, fault) = (path.clone(), SegmentFault::NoHeader);
+        return Err(StorageError::CorruptSegment { path, lsn: noted.last_segment, fault });
+    }
 
     // From here on the disk is written: everything above is validated.
     space.make_way();
@@ -110,12 +120,15 @@ pub(crate) fn recover<I: Io>(
         torn::save_aside(io, &place.dir, &segment.file, torn)?;
     }
     report.removed = empty.into_iter().chain(listing.unfinished).chain(outdated).collect();
+    let next_lsn = Lsn(report.last_lsn.0 + 1);
     for path in &report.removed {
-        io.unlink(path).at("remove", path)?;
+        // IMPORTANT: a log is never without a segment. One that takes the place of an empty one replaces it.
+        if segment.is_some() || *path != segment_path(&place.dir, next_lsn) {
+            io.unlink(path).at("remove", path)?;
+        }
     }
     // A crash may have come between the naming of the last segment and the sync of its name.
     uninterrupted(|| io.sync_dir(&place.dir)).at("sync", &place.dir)?;
-    let next_lsn = Lsn(report.last_lsn.0 + 1);
     let (segment, end) = match segment {
         Some(segment) if report.torn.is_none() || sabotage::has(Sabotage::GoOnInTornSegment) => {
             (segment, end)
@@ -132,7 +145,16 @@ pub(crate) fn recover<I: Io>(
             (segment, end)
         }
     };
-    let tail = Tail { segment, end, last_lsn: report.last_lsn, witnessed, is_closed: report.clean_shutdown };
+    let note = Note { last_segment: segment.header.first_lsn, synced_lsn: report.last_lsn };
+    let durable = DurableFile::open(io, &place.dir, place.store_id, note)?;
+    let tail = Tail {
+        segment,
+        durable,
+        end,
+        last_lsn: report.last_lsn,
+        witnessed,
+        is_closed: report.clean_shutdown,
+    };
     Ok((tail, report))
 }
 
@@ -152,6 +174,13 @@ impl Listing {
         self.segments.drain(..begun.saturating_sub(1)).map(|(_, path)| path).collect()
     }
 
+    /// Whether the newest segment that was noted is there.
+    fn check_last(&self, dir: &Path, noted: Lsn) -> Result<(), StorageError> {
+        let is_there = noted == Lsn(0) || self.segments.iter().any(|(first_lsn, _)| *first_lsn >= noted);
+        let (path, lsn) = (segment_path(dir, noted), noted);
+        if is_there { Ok(()) } else { Err(StorageError::MissingSegment { path, lsn }) }
+    }
+
     fn read<I: Io>(io: &I, dir: &Path) -> Result<Listing, IoFailure> {
         let mut listing = Listing { segments: Vec::new(), unfinished: Vec::new(), ignored: 0 };
         let mut first_ignored = None;
@@ -160,7 +189,7 @@ impl Listing {
                 listing.segments.push((first_lsn, dir.join(name)));
             } else if is_unfinished_segment(&name) {
                 listing.unfinished.push(dir.join(name));
-            } else if !torn::is_saved_tail(&name) {
+            } else if !torn::is_saved_tail(&name) && name != DURABLE_FILE {
                 listing.ignored += 1;
                 first_ignored.get_or_insert(name);
             }

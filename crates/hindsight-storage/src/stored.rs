@@ -8,7 +8,7 @@ mod standing;
 mod words;
 
 use bincode::{Decode, Encode};
-use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Record, RequestKey, Timestamp};
+use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Record, RequestKey};
 
 use crate::{codec::CodecError, records::SeenRequest};
 pub(crate) use edit::StoredEdit;
@@ -79,7 +79,7 @@ impl TryFrom<StoredBatch> for Batch {
         let StoredBatch { namespace, at_ms, request, changes } = stored;
         Ok(Batch {
             namespace: namespace.parse().map_err(CodecError::field("namespace"))?,
-            at: Timestamp::from_ms(at_ms),
+            at: parts::time("at", at_ms)?,
             request: request.map(RequestKey::from),
             changes: changes.into_iter().map(Change::try_from).collect::<Result<_, _>>()?,
         })
@@ -121,16 +121,16 @@ impl TryFrom<StoredChange> for Change {
                 id: MemoryId::from_u128(id),
                 state: Word::from_code("state", state)?,
                 version,
-                at: Timestamp::from_ms(at_ms),
+                at: parts::time("at", at_ms)?,
             },
             StoredChange::Stand { id, standing, version, at_ms } => Change::Stand {
                 id: MemoryId::from_u128(id),
                 standing: Box::new((*standing).try_into()?),
                 version,
-                at: Timestamp::from_ms(at_ms),
+                at: parts::time("at", at_ms)?,
             },
             StoredChange::Access { id, count, at_ms } => {
-                Change::Access { id: MemoryId::from_u128(id), count, at: Timestamp::from_ms(at_ms) }
+                Change::Access { id: MemoryId::from_u128(id), count, at: parts::time("at", at_ms)? }
             }
         })
     }

@@ -28,6 +28,7 @@ use crate::{
     io::Io,
     manifest::{ManifestState, is_unfinished_manifest, parse_manifest_name},
     records::NS_DIR,
+    repair::{REPAIR_JSON, REPAIR_TEXT},
     space::RESERVE_FILE,
     store::{DirLock, FORMAT_FILE, FORMAT_TMP, Format, LOCK_FILE, LOG_DIR},
 };
@@ -125,6 +126,7 @@ pub fn verify<I: Io>(
         store_id: None,
         state: ManifestState::default(),
         places: Some(Stamp::EMPTY),
+        has_manifest: false,
         report: VerifyReport::default(),
     };
     checker.format()?;
@@ -149,6 +151,8 @@ struct Checker<'a, I: Io> {
     state: ManifestState,
     /// What a directory of the record files has to hold; `None` when one of these is not sound.
     places: Option<Stamp>,
+    /// Whether there is a manifest that says so.
+    has_manifest: bool,
     report: VerifyReport,
 }
 
@@ -216,6 +220,8 @@ impl<I: Io> Checker<'_, I> {
             self.tell(&path, FileState::Ok, "who had it open last");
         } else if name == RESERVE_FILE {
             self.tell(&path, FileState::Ok, "keeps space free for a full disk");
+        } else if name == REPAIR_JSON || name == REPAIR_TEXT {
+            self.tell(&path, FileState::Ok, "what the repair that made this directory kept and lost");
         } else if name == DIRECTORY_DIR {
             self.directory(&path);
         } else if name == FORMAT_TMP || is_unfinished_manifest(name) {

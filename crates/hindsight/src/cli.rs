@@ -23,7 +23,7 @@ Exit codes:
   0 done   1 failed   2 wrong usage, or a field that is wrong   3 not found
   4 conflict, or a condition that does not hold   5 not allowed
   6 the server does not answer in time, or at all   7 an import that refused lines   8 verify: something is damaged
-  serve, backup: 65 damaged data   73 a directory that can't be written   78 refused";
+  serve, backup, repair: 65 damaged data   73 a directory that can't be written   78 refused";
 
 /// A memory database for agents: write what happened, recall what matters now, and see why.
 #[derive(Debug, Parser)]
@@ -96,6 +96,8 @@ pub(crate) enum Command {
     Backup(commands::backup::BackupArgs),
     /// Check every byte of a data directory that no server has open
     Verify(commands::verify::VerifyArgs),
+    /// Make a new data directory of what is left of a damaged one
+    Repair(commands::repair::RepairArgs),
     /// Show what stands in a file of a database, or in a backup
     Inspect(commands::inspect::InspectArgs),
     /// Count what a namespace holds

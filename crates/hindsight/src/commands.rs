@@ -14,6 +14,7 @@ pub(crate) mod mcp;
 pub(crate) mod namespaces;
 pub(crate) mod recall;
 pub(crate) mod record;
+pub(crate) mod repair;
 pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod update;

@@ -1,5 +1,6 @@
 //! What goes wrong, in words for people and a code for scripts.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -8,6 +9,7 @@ use hindsight_client::Error;
 use hindsight_core::{Invalid, Violation};
 use hindsight_server::{ConfigError, ServeError};
 use hindsight_storage::inspect::InspectError;
+use hindsight_storage::repair::RepairError;
 use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 use crate::output::tell;
@@ -74,6 +76,8 @@ pub(crate) enum Failure {
     #[error("{} damaged or missing", counted(*files, "file is", "files are"))]
     Unsound { files: u64 },
     #[error(transparent)]
+    Repair(#[from] RepairError),
+    #[error(transparent)]
     Inspect(#[from] InspectError),
     #[error("the agent's program does not speak MCP as expected: {0}")]
     Mcp(String),
@@ -117,6 +121,8 @@ impl Failure {
             Failure::Backup { source, .. } => of_storage(source.kind()),
             Failure::OtherBackup { .. } => 65,
             Failure::Storage(error) => of_storage(error.kind()),
+            Failure::Repair(RepairError::Truncate { .. }) => 2,
+            Failure::Repair(error) => of_storage(error.kind()),
             Failure::Inspect(InspectError::Unknown { .. }) => 2,
             Failure::Config(_) => 78,
             Failure::Serve(error) => error.exit_code(),
@@ -151,8 +157,14 @@ impl Failure {
         tell(&text);
     }
 
-    fn hint(&self) -> Option<&'static str> {
-        match self {
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        if let Failure::Serve(error @ ServeError::Open { data, .. }) = self {
+            let data = safe(&data.display().to_string());
+            return (error.exit_code() == 65).then(|| {
+                format!("`hindsight repair --data {data}` shows what can be kept, and changes nothing; `hindsight backup restore` brings a backup back").into()
+            });
+        }
+        let hint = match self {
             Failure::Call(Error::Connect { .. }) => {
                 Some("start one with `hindsight serve`, or say where it is with --server or HINDSIGHT_SERVER")
             }
@@ -165,11 +177,12 @@ impl Failure {
                 "free space on the server's disk (`df -h` of its data directory), or `hindsight forget` what is not needed; \
                  the server takes writes again by itself",
             ),
-            Failure::Unsound { .. } => {
-                Some("nothing was changed; restore a backup with `hindsight backup restore`")
-            }
+            Failure::Unsound { .. } => Some(
+                "nothing was changed; restore a backup with `hindsight backup restore`, or see with `hindsight repair` what can be kept",
+            ),
             _ => None,
-        }
+        };
+        hint.map(Cow::Borrowed)
     }
 
     /// What is wrong with a request as a whole, if that is what went wrong.

@@ -40,6 +40,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             runtime(Builder::new_multi_thread())?.block_on(commands::mcp::run(args, globals))
         }
         Command::Verify(args) => commands::verify::run(&args, &mut out),
+        Command::Repair(args) => commands::repair::run(&args, &mut out),
         Command::Inspect(args) => {
             commands::inspect::run(&args, &mut out)?;
             out.flush()
@@ -84,6 +85,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         | Command::Version
         | Command::Mcp(_)
         | Command::Verify(_)
+        | Command::Repair(_)
         | Command::Inspect(_)
         | Command::Backup(_) => Ok(()),
     }

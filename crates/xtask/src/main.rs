@@ -29,7 +29,7 @@ enum Command {
     Faults(faults::Args),
     /// Run every step of CI, as .ci/run does.
     Ci,
-    /// Run the simulation at the amounts of a release.
+    /// Run the simulation and the damage at the amounts of a release.
     Soak {
         /// How many times the everyday amount.
         #[arg(long, default_value_t = soak::SCALE)]

@@ -179,3 +179,23 @@ fn d4_a_damaged_record_file_refuses_its_namespace_and_no_other() {
     let refused = engine.write(&ns("ops"), WriteItem::new(draft, None), WriteOptions::default());
     assert!(refused.is_err(), "a write into a namespace that can't be read would hide the damage");
 }
+
+#[test]
+fn w12_a_namespace_keeps_its_model_when_no_vector_is_left() {
+    let db = Db::new();
+    let memory =
+        db.try_write(fact("a fact with a vector"), vectors("first-model", &[1.0, 0.0])).unwrap().memory;
+    // A new text without vectors takes the old ones away.
+    update(&db, memory.id, "another text");
+    // Once by the replay of the log, once from record files, and once from a manifest that was written anew.
+    let (mut db, _) = db.reopen();
+    for _ in 0..2 {
+        let model = db.engine.model(&ns("ops")).unwrap();
+        assert_eq!((model.name.as_str(), model.dimension), ("first-model", 2));
+        for other in [vectors("second-model", &[1.0, 0.0]), vectors("first-model", &[1.0])] {
+            assert!(db.try_write(fact("does not fit"), other).is_err());
+        }
+        (db, _) = db.reopen();
+    }
+    db.try_write(fact("fits"), vectors("first-model", &[0.0, 1.0])).unwrap();
+}

@@ -4,6 +4,7 @@
 mod backup;
 mod checkpoint;
 mod concurrency;
+mod damage;
 mod directory;
 mod feedback;
 mod forget;

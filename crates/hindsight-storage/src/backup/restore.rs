@@ -152,7 +152,8 @@ fn create<I: Io>(
     Ok((path, file))
 }
 
-fn check_opens<I: Io>(io: &Arc<I>, dir: &Path) -> Result<(), BackupError> {
+/// Opens a new data directory once, to see that it can be.
+pub(crate) fn check_opens<I: Io>(io: &Arc<I>, dir: &Path) -> Result<(), StorageError> {
     // Whoever serves it says what is kept back.
     let options = StorageOptions { reserve_bytes: 0, ..StorageOptions::default() };
     let opening = Storage::open(Arc::clone(io), dir, options)?;
@@ -161,7 +162,8 @@ fn check_opens<I: Io>(io: &Arc<I>, dir: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-fn remove_tree<I: Io>(io: &I, dir: &Path) -> Result<(), IoFailure> {
+/// Removes a folder with everything in it.
+pub(crate) fn remove_tree<I: Io>(io: &I, dir: &Path) -> Result<(), IoFailure> {
     for name in io.list(dir).at("list", dir)? {
         let path = dir.join(name);
         match io.list(&path) {

@@ -85,6 +85,7 @@ impl<'a, I: Io> Round<'a, I> {
             None => (NamespaceId(self.next_namespace), 1),
         };
         let NamespaceCheckpoint { name, applied, last_at, live, forgotten, digest, rewrite, .. } = &namespace;
+        let model = namespace.model.clone();
         if stored.is_none() {
             self.next_namespace += 1;
             self.edits.push(Edit::AddNamespace { id, name: name.clone(), next_file: number });
@@ -101,6 +102,11 @@ impl<'a, I: Io> Round<'a, I> {
                 self.edits.push(Edit::RemoveFile { namespace: id, number: *number });
                 self.outdated.push((id, *number));
             }
+        }
+        if let Some(model) =
+            model.filter(|model| stored.as_ref().is_none_or(|stored| stored.model.as_ref() != Some(model)))
+        {
+            self.edits.push(Edit::SetModel { id, model });
         }
         let (applied, live, forgotten, digest) = (*applied, *live, *forgotten, *digest);
         self.edits.push(Edit::SetNamespace { id, applied, last_at: *last_at, live, forgotten, digest });

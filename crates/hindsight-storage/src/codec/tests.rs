@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     directory::Stamp,
+    manifest::StoredModel,
     records::{Digest, NamespaceId, StoredFile},
 };
 
@@ -261,7 +262,23 @@ fn edits() -> Vec<Edit> {
         Edit::RemoveFile { namespace: id, number: 4 },
         Edit::SetNamespace { id, applied: Lsn(9), last_at: Some(at(-5)), live: 6, forgotten: 2, digest },
         Edit::Checkpoint { lsn: Lsn(10), durable: Lsn(11) },
+        Edit::SetModel { id, model: StoredModel { name: "模型".to_owned(), dimension: 256 } },
     ]
+}
+
+#[test]
+fn a_time_outside_the_years_is_refused_by_its_field_and_not_moved() {
+    let batch = full_batch();
+    let bytes = encode_batch(&batch).unwrap();
+    // The time of the batch stands behind its namespace.
+    let at = 2 + 8 + batch.namespace.as_str().len();
+    assert_eq!(bytes[at..at + 8], batch.at.as_ms().to_le_bytes());
+    for ms in [i64::MAX, i64::MIN, Timestamp::MAX.as_ms() + 1, Timestamp::MIN.as_ms() - 1] {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 8].copy_from_slice(&ms.to_le_bytes());
+        let error = decode_batch(&bytes).unwrap_err();
+        assert!(matches!(error, CodecError::Time { field: "at", found_ms } if found_ms == ms), "{error}");
+    }
 }
 
 #[test]

@@ -123,7 +123,7 @@ mod tests {
     };
 
     fn segments(io: &MemIo) -> Vec<PathBuf> {
-        io.files().into_iter().map(|(path, _)| path).collect()
+        logs::segments(io).into_iter().map(|(path, _)| path).collect()
     }
 
     /// Opens a log of which a checkpoint has everything up to `lsn`, and returns the numbers of what is replayed.

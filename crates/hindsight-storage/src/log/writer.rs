@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use hindsight_core::Lsn;
 
-use super::{Stop, pending::Group};
+use super::{DurableFile, Stop, pending::Group};
 use crate::{
     error::{At, IoFailure, is_shortage},
     frame::{FrameHeader, FrameKind, HEADER_BYTES, payload_crc},
@@ -13,10 +13,16 @@ use crate::{
     space::Space,
 };
 
+/// While it is written to without a pause, it is noted how far the log is durable whenever so many bytes of frames have
+/// come.
+const NOTE_EVERY_BYTES: u64 = 1 << 20;
+
 /// Where the log goes on after recovery.
 #[derive(Debug)]
 pub(crate) struct Tail<F> {
     pub(crate) segment: Segment<F>,
+    /// Where it is noted how far the log is durable.
+    pub(crate) durable: DurableFile<F>,
     /// Where its last frame ends, or its first one begins.
     pub(crate) end: LogEnd,
     /// The newest batch; it is durable.
@@ -34,12 +40,15 @@ pub(super) struct Writer<I: Io> {
     tail: Tail<I::File>,
     /// Whether a frame was written that no sync has covered.
     is_dirty: bool,
+    /// Where the frames ended when it was last noted how far the log is durable.
+    noted_at: u64,
     stop: Option<Stop>,
 }
 
 impl<I: Io> Writer<I> {
     pub(super) fn new(io: Arc<I>, place: LogPlace, tail: Tail<I::File>) -> Writer<I> {
-        Writer { io, place, tail, is_dirty: false, stop: None }
+        let noted_at = tail.end.offset;
+        Writer { io, place, tail, is_dirty: false, noted_at, stop: None }
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -115,8 +124,12 @@ impl<I: Io> Writer<I> {
 
     /// Writes at the next sector border, so that tearing this write can't harm what is durable already.
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoFailure> {
-        let segment = &mut self.tail.segment;
         let start = next_sector(self.tail.end.offset);
+        if start - self.noted_at >= NOTE_EVERY_BYTES {
+            self.tail.durable.note_synced(self.tail.last_lsn)?;
+            self.noted_at = start;
+        }
+        let segment = &mut self.tail.segment;
         self.is_dirty = true;
         self.tail.is_closed = false;
         write_all_at(&segment.file, start, bytes).at("write", &segment.path)?;
@@ -162,6 +175,9 @@ impl<I: Io> Writer<I> {
         let begun = self.place.begin(self.io.as_ref(), next_lsn, self.tail.end, least)?;
         self.tail.segment = begun.segment;
         self.tail.end.offset = FRAMES_START;
+        self.noted_at = FRAMES_START;
+        // IMPORTANT: the new segment is noted durably before it takes a batch: without it, the log must not pass for whole.
+        self.tail.durable.note_segment(next_lsn).map_err(BeginError::Unknown)?;
         Ok(begun.shortage)
     }
 
@@ -199,9 +215,12 @@ impl<I: Io> Writer<I> {
             payload_bytes: 0,
         };
         let (bytes, crc) = header.encode(self.tail.segment.header.salt);
+        // Before the frame: no marker is due where there is one, and then nothing else would note it.
+        self.tail.durable.note_synced(last_lsn)?;
         self.write(&bytes)?;
         self.tail.end.crc = crc;
         self.tail.witnessed = last_lsn;
+        self.noted_at = self.tail.end.offset;
         Ok(())
     }
 }

@@ -94,6 +94,9 @@ fn edit_text(edit: &Edit) -> String {
         Edit::SetNamespace { id, applied, live, .. } => {
             format!("namespace {id} is at lsn {applied} with {live} memories")
         }
+        Edit::SetModel { id, model } => {
+            format!("namespace {id} has vectors of {} with {} numbers", model.name, model.dimension)
+        }
         Edit::Checkpoint { lsn, durable } => format!("checkpoint at lsn {lsn}, durable up to {durable}"),
         Edit::Directory { stamp } => {
             format!(

@@ -86,6 +86,11 @@ fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     field
 }
 
+/// The header that a manifest begins with, where that is sound.
+pub(crate) fn manifest_header_of(bytes: &[u8]) -> Option<ManifestHeader> {
+    ManifestHeader::decode(bytes).ok()
+}
+
 /// The path of a manifest in the data directory.
 #[must_use]
 pub fn manifest_path(dir: &Path, number: u32) -> PathBuf {

@@ -105,6 +105,21 @@ pub(crate) fn examine<I: Io>(
     Ok(Examined { header, state, batches: (last + 1).saturating_sub(header.first), is_torn })
 }
 
+/// What a damaged manifest says up to its damage; `None` when not even its image is whole.
+pub(crate) fn examine_prefix<I: Io>(
+    io: &I,
+    path: &Path,
+    store_id: u64,
+    number: u32,
+) -> Result<Option<ManifestState>, StorageError> {
+    let file = io.open(path, OpenMode::Read).at("open", path)?;
+    let Ok(mut reading) = Reading::begin(&file, path.to_owned(), store_id, number) else { return Ok(None) };
+    match reading.run(&file) {
+        Err(StorageError::Io(failure)) => Err(failure.into()),
+        _ => Ok((reading.last >= reading.header.image_last).then_some(reading.state)),
+    }
+}
+
 impl Reading {
     fn begin<F: IoFile>(
         file: &F,

@@ -58,6 +58,13 @@ pub enum Edit {
         /// The digest of the newest record of each.
         digest: Digest,
     },
+    /// What the vectors of a namespace are, fixed by the first of them.
+    SetModel {
+        /// Its number.
+        id: NamespaceId,
+        /// The model.
+        model: StoredModel,
+    },
     /// How far the log is in the files.
     Checkpoint {
         /// Everything up to this batch is in the files, so the log may drop it.
@@ -127,6 +134,15 @@ pub enum EditFault {
     },
 }
 
+/// The model that makes a namespace's vectors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredModel {
+    /// Its name.
+    pub name: String,
+    /// How many numbers its vectors have.
+    pub dimension: u32,
+}
+
 /// A namespace that a checkpoint has stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredNamespace {
@@ -144,6 +160,8 @@ pub struct StoredNamespace {
     pub forgotten: u64,
     /// The digest of the newest record of each.
     pub digest: Digest,
+    /// The model of its vectors, also when none of them is left; `None` while it never had one.
+    pub model: Option<StoredModel>,
     /// Its files by number: later ones win.
     pub files: BTreeMap<u32, StoredFile>,
     /// The number of its next file.
@@ -228,8 +246,9 @@ impl ManifestState {
     /// next new namespace is not among them.
     pub(crate) fn image(&self) -> impl Iterator<Item = Edit> + '_ {
         let namespaces = self.namespaces.values().flat_map(|namespace| {
-            let StoredNamespace { name, id, applied, last_at, live, forgotten, digest, files, next_file } =
+            let StoredNamespace { name, id, applied, last_at, live, forgotten, digest, model, .. } =
                 namespace;
+            let StoredNamespace { files, next_file, .. } = namespace;
             let next_file = files.first_key_value().map_or(*next_file, |(number, _)| *number);
             let add = Edit::AddNamespace { id: *id, name: name.clone(), next_file };
             let files = files.iter();
@@ -243,7 +262,8 @@ impl ManifestState {
                 forgotten: *forgotten,
                 digest: *digest,
             };
-            std::iter::once(add).chain(files).chain([set])
+            let model = model.iter().map(|model| Edit::SetModel { id: *id, model: model.clone() });
+            std::iter::once(add).chain(files).chain(model).chain([set])
         });
         let Floor { checkpoint_lsn, durable_lsn } = self.floor;
         let checkpoint = Edit::Checkpoint { lsn: checkpoint_lsn, durable: durable_lsn };
@@ -283,6 +303,7 @@ impl Change {
                 (namespace.applied, namespace.last_at) = (*applied, *last_at);
                 (namespace.live, namespace.forgotten, namespace.digest) = (*live, *forgotten, *digest);
             }
+            Edit::SetModel { id, model } => self.namespace(state, *id)?.model = Some(model.clone()),
             Edit::Checkpoint { lsn, durable } => {
                 grows(self.floor.checkpoint_lsn, *lsn)?;
                 grows(self.floor.durable_lsn, *durable)?;
@@ -316,6 +337,7 @@ impl Change {
             live: 0,
             forgotten: 0,
             digest: Digest::default(),
+            model: None,
             files: BTreeMap::new(),
             next_file,
         };

@@ -27,11 +27,13 @@ pub(crate) fn scan<F: IoFile>(file: &F, from: u64, salt: u64) -> io::Result<Scan
     let mut scan = Scan { synced_lsn: Lsn(0), written_end: 0 };
     let mut window: Vec<u8> = Vec::new();
     let mut window_start = from;
+    let file_len = file.len()?;
     loop {
         let held = window.len();
-        window.resize(held + CHUNK_BYTES, 0);
-        let read =
-            read_full_at(file, window_start + held as u64, window.get_mut(held..).unwrap_or_default())?;
+        let at = window_start + held as u64;
+        let left = usize::try_from(file_len.saturating_sub(at)).unwrap_or(usize::MAX);
+        window.resize(held + CHUNK_BYTES.min(left), 0);
+        let read = read_full_at(file, at, window.get_mut(held..).unwrap_or_default())?;
         window.truncate(held + read);
         let fresh = window.get(held..).unwrap_or_default();
         if !is_zero(fresh) {

@@ -39,14 +39,28 @@ struct Json {
     min_reader: u32,
     created_by: String,
     store_id: String,
+    /// Absent in directories that were made before there was one.
+    #[serde(default)]
+    crc32: Option<String>,
 }
 
 /// Why a FORMAT file can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
+    /// Longer than such a file is.
+    #[error("more than {FILE_BYTES_MAX} bytes")]
+    TooLong,
     /// Not the JSON it should be.
     #[error("not the right JSON")]
     Json(#[from] serde_json::Error),
+    /// The checksum is wrong.
+    #[error("crc32 {found:?}: computed {computed:08x}")]
+    Crc {
+        /// The checksum of the fields.
+        computed: u32,
+        /// What stands there.
+        found: String,
+    },
     /// The database's number isn't one.
     #[error("store_id {found:?}: expected 16 hex digits")]
     StoreId {
@@ -60,7 +74,12 @@ impl Format {
     pub(crate) fn read<I: Io>(io: &I, dir: &Path) -> Result<Format, StorageError> {
         let path = dir.join(FILE_NAME);
         let file = io.open(&path, OpenMode::Read).map_err(|error| cannot_create(&path, error))?;
-        let bytes = read_small(&file, FILE_BYTES_MAX).at("read", &path)?;
+        let bytes = match read_small(&file, FILE_BYTES_MAX) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                return Err(StorageError::BadFormatFile { path, source: FormatError::TooLong });
+            }
+            result => result.at("read", &path)?,
+        };
         let format = Format::parse(&bytes)
             .map_err(|source| StorageError::BadFormatFile { path: path.clone(), source })?;
         if format.min_reader > FORMAT_VERSION {
@@ -108,7 +127,23 @@ impl Format {
         let is_hex = json.store_id.len() == 16 && json.store_id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let store_id = u64::from_str_radix(&json.store_id, 16).ok().filter(|_| is_hex);
         let store_id = store_id.ok_or(FormatError::StoreId { found: json.store_id })?;
-        Ok(Format { format: json.format, min_reader: json.min_reader, created_by: json.created_by, store_id })
+        let format = Format {
+            format: json.format,
+            min_reader: json.min_reader,
+            created_by: json.created_by,
+            store_id,
+        };
+        let computed = format.crc32();
+        match json.crc32 {
+            Some(found) if found != format!("{computed:08x}") => Err(FormatError::Crc { computed, found }),
+            _ => Ok(format),
+        }
+    }
+
+    /// The CRC-32 of the fields, as text with spaces between.
+    fn crc32(&self) -> u32 {
+        let Format { format, min_reader, created_by, store_id } = self;
+        crc32fast::hash(format!("{format} {min_reader} {created_by} {store_id:016x}").as_bytes())
     }
 
     fn to_json(&self) -> String {
@@ -117,6 +152,7 @@ impl Format {
             "min_reader": self.min_reader,
             "created_by": self.created_by,
             "store_id": format!("{:016x}", self.store_id),
+            "crc32": format!("{:08x}", self.crc32()),
         });
         format!("{json:#}\n")
     }
@@ -131,6 +167,23 @@ mod tests {
         let format =
             Format { format: 1, min_reader: 1, created_by: "hindsight 0.1.0".to_owned(), store_id: 0x2a };
         assert_eq!(Format::parse(format.to_json().as_bytes()).unwrap(), format);
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed_or_changes_nothing_that_is_read() {
+        let format =
+            Format { format: 1, min_reader: 1, created_by: "hindsight 0.1.0".to_owned(), store_id: 0x2a };
+        let text = format.to_json().into_bytes();
+        for bit in 0..text.len() * 8 {
+            let mut flipped = text.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            // Such as a letter of the checksum's own name: then it is a file without one.
+            if let Ok(read) = Format::parse(&flipped) {
+                assert_eq!(read, format, "bit {bit}");
+            }
+        }
+        let other_id = format.to_json().replace("00000000002a", "00000000002b");
+        assert!(matches!(Format::parse(other_id.as_bytes()), Err(FormatError::Crc { .. })));
     }
 
     #[test]

@@ -14,12 +14,12 @@ use crate::{
     codec,
     directory::Slot,
     error::{At, ReplayError, StorageError},
-    io::{Io, uninterrupted},
+    io::{Io, OpenMode, uninterrupted},
     log::Log,
     manifest::{Manifest, ManifestState, StoredNamespace},
     records::RecordFiles,
     recovery::Recovered,
-    segment::{LogPlace, parse_segment_name},
+    segment::{LogPlace, parse_segment_name, read_header, segment_path},
     space::Space,
 };
 
@@ -104,6 +104,9 @@ impl<I: Io> Opening<I> {
         let floor = state.read().floor;
         let space = Arc::new(Space::of(&io, &dir, &options)?);
         let place = LogPlace { dir: dir.join(LOG_DIR), store_id: format.store_id, options: options.log };
+        if manifest.is_some() {
+            refuse_without_log(io.as_ref(), &place.dir, floor.checkpoint_lsn)?;
+        }
         let (log, mut recovered) =
             Log::open_in(Arc::clone(&io), place, Arc::clone(&space), floor, &mut sink)?;
         // Everything is validated: from here on the rest of the directory may be written, too.
@@ -132,6 +135,30 @@ impl<I: Io> Opening<I> {
             _lock: lock,
         };
         Ok((storage, recovered))
+    }
+}
+
+/// The first segment of the log is durable before the first manifest is made, and one is removed only after another was
+/// made: where there is a manifest there is a segment with a header.
+fn refuse_without_log<I: Io>(io: &I, log_dir: &Path, checkpoint_lsn: Lsn) -> Result<(), StorageError> {
+    let names = io.list(log_dir).at("list", log_dir)?;
+    let mut segments: Vec<Lsn> = names.iter().filter_map(|name| parse_segment_name(name)).collect();
+    segments.sort_unstable();
+    let begun = segments.partition_point(|first_lsn| first_lsn.0 <= checkpoint_lsn.0 + 1);
+    match segments.get(begun.saturating_sub(1)..).unwrap_or_default() {
+        [] => {
+            let lsn = Lsn(checkpoint_lsn.0 + 1);
+            Err(StorageError::MissingSegment { path: segment_path(log_dir, lsn), lsn })
+        }
+        [only] => {
+            let path = segment_path(log_dir, *only);
+            let file = io.open(&path, OpenMode::Read).at("open", &path)?;
+            match read_header(&file).at("read", &path)? {
+                Err(fault) => Err(StorageError::CorruptSegment { path, lsn: *only, fault }),
+                Ok(_) => Ok(()),
+            }
+        }
+        _ => Ok(()),
     }
 }
 

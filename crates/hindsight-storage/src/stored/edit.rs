@@ -4,10 +4,11 @@
 use bincode::{Decode, Encode};
 use hindsight_core::{Lsn, Timestamp};
 
+use super::parts::time_if;
 use crate::{
     codec::CodecError,
     directory::Stamp,
-    manifest::Edit,
+    manifest::{Edit, StoredModel},
     records::{Digest, NamespaceId, StoredFile},
 };
 
@@ -33,6 +34,12 @@ pub(crate) enum StoredEdit {
     },
     /// Since schema 2.
     Directory(Box<StoredStamp>),
+    /// Since schema 2.
+    SetModel {
+        id: u32,
+        name: String,
+        dimension: u32,
+    },
 }
 
 #[derive(Debug, Encode, Decode)]
@@ -92,6 +99,9 @@ impl From<&Edit> for StoredEdit {
                     digest: digest.as_u128(),
                 }))
             }
+            Edit::SetModel { id, model: StoredModel { name, dimension } } => {
+                StoredEdit::SetModel { id: id.0, name: name.clone(), dimension: *dimension }
+            }
             Edit::Checkpoint { lsn, durable } => {
                 StoredEdit::Checkpoint { lsn: lsn.0, durable_lsn: durable.0 }
             }
@@ -131,11 +141,14 @@ impl TryFrom<StoredEdit> for Edit {
                 Edit::SetNamespace {
                     id: NamespaceId(id),
                     applied: Lsn(applied_lsn),
-                    last_at: last_at_ms.map(Timestamp::from_ms),
+                    last_at: time_if("last_at", last_at_ms)?,
                     live,
                     forgotten,
                     digest: Digest::from_u128(digest),
                 }
+            }
+            StoredEdit::SetModel { id, name, dimension } => {
+                Edit::SetModel { id: NamespaceId(id), model: StoredModel { name, dimension } }
             }
             StoredEdit::Checkpoint { lsn, durable_lsn } => {
                 Edit::Checkpoint { lsn: Lsn(lsn), durable: Lsn(durable_lsn) }

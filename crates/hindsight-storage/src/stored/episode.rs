@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 use hindsight_core::{Action, Episode, Rule, Timestamp, memory::Condition};
 
 use super::{
-    parts::{json_from_text, json_to_text},
+    parts::{json_from_text, json_to_text, time_if},
     words::Word,
 };
 use crate::codec::CodecError;
@@ -69,8 +69,8 @@ impl TryFrom<StoredEpisode> for Episode {
     fn try_from(stored: StoredEpisode) -> Result<Self, CodecError> {
         let StoredEpisode { started_at_ms, ended_at_ms, actions, root_cause, resolution, transient } = stored;
         Ok(Episode {
-            started_at: started_at_ms.map(Timestamp::from_ms),
-            ended_at: ended_at_ms.map(Timestamp::from_ms),
+            started_at: time_if("started_at", started_at_ms)?,
+            ended_at: time_if("ended_at", ended_at_ms)?,
             actions: actions.into_iter().map(Action::try_from).collect::<Result<_, _>>()?,
             root_cause,
             resolution,
@@ -97,7 +97,7 @@ impl TryFrom<StoredAction> for Action {
         let StoredAction { step, tool, params_json, result, error_code, error_message, called_at_ms } =
             stored;
         let params = json_from_text("episode.actions.params", &params_json)?;
-        let called_at = called_at_ms.map(Timestamp::from_ms);
+        let called_at = time_if("actions.called_at", called_at_ms)?;
         Ok(Action { step, tool, params, result, error_code, error_message, called_at })
     }
 }

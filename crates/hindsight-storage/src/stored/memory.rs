@@ -5,7 +5,9 @@ use hindsight_core::{Memory, MemoryId, Timestamp};
 
 use super::{
     episode::{StoredEpisode, StoredRule},
-    parts::{StoredClaim, StoredEntity, StoredSource, StoredUsage, json_from_text, json_to_text},
+    parts::{
+        StoredClaim, StoredEntity, StoredSource, StoredUsage, json_from_text, json_to_text, time, time_if,
+    },
     words::Word,
 };
 use crate::codec::CodecError;
@@ -119,16 +121,16 @@ impl TryFrom<StoredMemory> for Memory {
             scope: Word::from_code("scope", m.scope)?,
             importance: m.importance,
             confidence: m.confidence,
-            occurred_at: Timestamp::from_ms(m.occurred_at_ms),
-            created_at: Timestamp::from_ms(m.created_at_ms),
-            updated_at: Timestamp::from_ms(m.updated_at_ms),
-            valid_from: m.valid_from_ms.map(Timestamp::from_ms),
-            valid_to: m.valid_to_ms.map(Timestamp::from_ms),
-            expires_at: m.expires_at_ms.map(Timestamp::from_ms),
+            occurred_at: time("occurred_at", m.occurred_at_ms)?,
+            created_at: time("created_at", m.created_at_ms)?,
+            updated_at: time("updated_at", m.updated_at_ms)?,
+            valid_from: time_if("valid_from", m.valid_from_ms)?,
+            valid_to: time_if("valid_to", m.valid_to_ms)?,
+            expires_at: time_if("expires_at", m.expires_at_ms)?,
             superseded_by: m.superseded_by.map(MemoryId::from_u128),
             derived_from: m.derived_from.into_iter().map(MemoryId::from_u128).collect(),
             state: Word::from_code("state", m.state)?,
-            usage: m.usage.into(),
+            usage: m.usage.try_into()?,
             version: m.version,
             embedding_model: m.embedding_model,
         })

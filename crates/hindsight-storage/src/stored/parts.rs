@@ -94,18 +94,30 @@ impl From<Usage> for StoredUsage {
     }
 }
 
-impl From<StoredUsage> for Usage {
-    fn from(stored: StoredUsage) -> Self {
-        Usage {
+impl TryFrom<StoredUsage> for Usage {
+    type Error = CodecError;
+
+    fn try_from(stored: StoredUsage) -> Result<Self, CodecError> {
+        Ok(Usage {
             access_count: stored.access_count,
-            last_accessed_at: stored.last_accessed_at_ms.map(Timestamp::from_ms),
+            last_accessed_at: time_if("last_accessed_at", stored.last_accessed_at_ms)?,
             used_count: stored.used_count,
-            last_used_at: stored.last_used_at_ms.map(Timestamp::from_ms),
+            last_used_at: time_if("last_used_at", stored.last_used_at_ms)?,
             success_after_use: stored.success_after_use,
             failure_after_use: stored.failure_after_use,
             verified_count: stored.verified_count,
-        }
+        })
     }
+}
+
+/// A point in time; every one that was stored was in range.
+pub(super) fn time(field: &'static str, ms: i64) -> Result<Timestamp, CodecError> {
+    Timestamp::checked_from_ms(ms).ok_or(CodecError::Time { field, found_ms: ms })
+}
+
+/// As [`time`], of one that may be absent.
+pub(super) fn time_if(field: &'static str, ms: Option<i64>) -> Result<Option<Timestamp>, CodecError> {
+    ms.map(|ms| time(field, ms)).transpose()
 }
 
 /// A JSON object as text; an empty one as no text.

@@ -4,7 +4,10 @@ use bincode::{Decode, Encode};
 use hindsight_core::change::Standing;
 use hindsight_core::{MemoryId, Timestamp};
 
-use super::{parts::StoredUsage, words::Word};
+use super::{
+    parts::{StoredUsage, time_if},
+    words::Word,
+};
 use crate::codec::CodecError;
 
 #[derive(Debug, Encode, Decode)]
@@ -36,9 +39,9 @@ impl TryFrom<StoredStanding> for Standing {
         Ok(Standing {
             state: Word::from_code("state", stored.state)?,
             confidence: stored.confidence,
-            valid_to: stored.valid_to_ms.map(Timestamp::from_ms),
+            valid_to: time_if("valid_to", stored.valid_to_ms)?,
             superseded_by: stored.superseded_by.map(MemoryId::from_u128),
-            usage: stored.usage.into(),
+            usage: stored.usage.try_into()?,
         })
     }
 }

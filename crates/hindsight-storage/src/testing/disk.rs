@@ -189,6 +189,11 @@ impl Disk {
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.parent_exists(to)?;
+        if self.names.dirs.contains(from) {
+            self.names.move_dir(from, to);
+            self.pending.push(DirChange::RenameDir(from.to_owned(), to.to_owned()));
+            return Ok(());
+        }
         let inode = self.names.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
         self.names.files.insert(to.to_owned(), inode);
         self.pending.push(DirChange::Rename(from.to_owned(), to.to_owned(), inode));

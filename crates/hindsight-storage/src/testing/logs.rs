@@ -86,6 +86,13 @@ pub(crate) fn segment(first_lsn: u64) -> std::path::PathBuf {
     segment_path(Path::new(DIR), Lsn(first_lsn))
 }
 
+/// Every segment with its content, in order.
+pub(crate) fn segments(io: &MemIo) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut files = io.files();
+    files.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "log"));
+    files
+}
+
 /// The error number at the bottom of a failure.
 pub(crate) fn errno(failure: &IoFailure) -> Option<i32> {
     failure.source.raw_os_error()

@@ -216,6 +216,7 @@ impl CheckpointSource for Source<'_> {
                 live: held.records.len() as u64,
                 forgotten: 0,
                 digest: held.digest,
+                model: None,
                 records: records.map(|(_, record)| record.clone()).collect(),
                 requests: held.requests[first..].to_vec(),
                 rewrite,

@@ -8,6 +8,7 @@ use crate::{
     io::{Io, OpenMode},
     manifest::{examine, manifest_path, parse_manifest_name},
     reader::is_zero,
+    records::NS_DIR,
     segment::FRAMES_START,
 };
 
@@ -18,7 +19,17 @@ impl<I: Io> Checker<'_, I> {
     pub(super) fn manifests(&mut self, names: &[OsString]) -> Result<(), StorageError> {
         let mut numbers: Vec<u32> = names.iter().filter_map(|name| parse_manifest_name(name)).collect();
         numbers.sort_unstable();
-        let Some(newest) = numbers.last().copied() else { return Ok(()) };
+        let Some(newest) = numbers.last().copied() else {
+            // Only checkpoints leave record files behind, and they have one.
+            if names.iter().any(|name| name == NS_DIR) {
+                self.tell(
+                    &manifest_path(self.dir, 1),
+                    FileState::Wrong,
+                    "there is no manifest, and there was one",
+                );
+            }
+            return Ok(());
+        };
         for number in numbers {
             let path = manifest_path(self.dir, number);
             match examine(self.io, &path, self.store_id, number) {
@@ -27,6 +38,7 @@ impl<I: Io> Checker<'_, I> {
                     let note = format!("{} batches of edits", examined.batches);
                     if number == newest {
                         self.state = examined.state;
+                        self.has_manifest = true;
                     }
                     if !padding_is_zero(self.io, &path, HEADER_END)? {
                         self.tell(&path, FileState::Wrong, "the page of its header is not zero behind it");

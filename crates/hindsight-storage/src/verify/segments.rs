@@ -10,10 +10,11 @@ use crate::{
     error::{At, StorageError},
     frame::{FrameFault, FrameKind},
     io::{Io, OpenMode},
+    log::{DURABLE_FILE, Note},
     recovery::{is_saved_tail, witness},
     segment::{
         LogEnd, SEGMENT_HEADER_BYTES, SegmentFault, SegmentHeader, is_unfinished_segment, parse_segment_name,
-        read_header,
+        read_header, segment_path,
     },
     store::LOG_DIR,
     walk::{Walk, Walked},
@@ -46,6 +47,10 @@ impl<I: Io> Checker<'_, I> {
                 segments.push(Named { path, first_lsn, file, header });
             } else if is_unfinished_segment(&name) {
                 self.tell(&path, FileState::Leftover, "was never finished");
+            } else if name == DURABLE_FILE {
+                let is_torn = Note::is_torn(self.io, &dir, self.store_id.unwrap_or(0))?;
+                let state = if is_torn { FileState::Torn } else { FileState::Ok };
+                self.tell(&path, state, "how far the log is durable; made anew by the next start");
             } else if is_saved_tail(&name) {
                 self.tell(&path, FileState::Ok, "a copy of a commit that was given up");
             } else {
@@ -53,7 +58,13 @@ impl<I: Io> Checker<'_, I> {
             }
         }
         segments.sort_unstable_by_key(|segment| segment.first_lsn);
-        let checkpoint = self.state.floor.checkpoint_lsn;
+        let noted = match self.store_id {
+            Some(store_id) => Note::read(self.io, &dir, store_id)?,
+            None => Note::default(),
+        };
+        let floor = &mut self.state.floor;
+        floor.durable_lsn = floor.durable_lsn.max(noted.synced_lsn);
+        let checkpoint = floor.checkpoint_lsn;
         let begun = segments.partition_point(|segment| segment.first_lsn.0 <= checkpoint.0 + 1);
         for outdated in segments.drain(..begun.saturating_sub(1)) {
             self.tell(&outdated.path, FileState::Leftover, "everything in it is in record files");
@@ -61,7 +72,15 @@ impl<I: Io> Checker<'_, I> {
         let mut before: Before = None;
         for at in 0..segments.len() {
             let Some(segment) = segments.get(at) else { break };
-            before = self.segment(segment, at == 0, before, segments.get(at + 1))?;
+            let is_noted = segment.first_lsn <= noted.last_segment;
+            before = self.segment(segment, at == 0, before, (segments.get(at + 1), is_noted))?;
+        }
+        let is_missing = segments.iter().all(|segment| segment.first_lsn < noted.last_segment)
+            && (noted != Note::default() || self.has_manifest);
+        if is_missing {
+            let lsn = noted.last_segment.max(Lsn(self.report.last_lsn + 1));
+            let missing = StorageError::MissingSegment { path: segment_path(&dir, lsn), lsn };
+            self.tell(&segment_path(&dir, lsn), FileState::Wrong, missing);
         }
         let (last_lsn, durable_lsn) = (Lsn(self.report.last_lsn), self.state.floor.durable_lsn);
         if last_lsn < durable_lsn && self.report.is_sound() {
@@ -76,13 +95,13 @@ impl<I: Io> Checker<'_, I> {
         segment: &Named<I::File>,
         is_first: bool,
         before: Before,
-        next: Option<&Named<I::File>>,
+        (next, is_noted): (Option<&Named<I::File>>, bool),
     ) -> Result<Before, StorageError> {
         let Named { path, first_lsn, file, .. } = segment;
         let wrong = |fault| StorageError::CorruptSegment { path: path.clone(), lsn: *first_lsn, fault };
         let header = match &segment.header {
             Ok(header) => header,
-            Err(_) if next.is_none() && self.is_empty_leftover(segment)? => {
+            Err(_) if next.is_none() && !is_noted && self.is_empty_leftover(segment)? => {
                 self.tell(path, FileState::Leftover, "was never written to");
                 return Ok(None);
             }

@@ -85,7 +85,7 @@ fn a_flipped_bit_in_any_file_is_found_in_that_file() {
     let mut wrong = 0;
     for (path, bytes) in io.files() {
         let name = below(&path);
-        // FORMAT has no checksum: its number is held against the other files.
+        // Of FORMAT a letter of the checksum's name says nothing that matters.
         if means_nothing(&name) || name == Path::new("FORMAT") {
             continue;
         }
@@ -141,13 +141,10 @@ fn what_starts_refuses_is_wrong_and_what_it_mends_is_torn() {
 #[test]
 fn missing_files_and_other_files_are_found() {
     let io = database(5);
-    let segments = io.files().into_iter().map(|(path, _)| path).filter(|path| path.starts_with("/data/log"));
-    let last_segment = segments.max().unwrap();
     for (path, bytes) in io.files() {
         let name = below(&path);
-        // A log without its last segment is a shorter log, and whole: nothing else says how long it was.
-        let is_last_segment = path == last_segment;
-        if means_nothing(&name) || is_last_segment {
+        // The next start makes DURABLE anew.
+        if means_nothing(&name) || name == Path::new("log/DURABLE") {
             continue;
         }
         io.unlink(&path).unwrap();
@@ -188,7 +185,11 @@ fn files_of_another_database_and_swapped_files_are_found() {
         let Some(foreign) = other.read_file(&path) else { continue };
         io.put_file(&path, &foreign);
         let (files, report) = look(&io);
-        assert!(!report.is_sound(), "{name:?} of another database passes: {files:#?}");
+        // What another database says of itself counts for nothing, and is written over.
+        assert!(
+            !report.is_sound() || name == Path::new("log/DURABLE") && report.torn == 1,
+            "{name:?} of another database passes: {files:#?}"
+        );
         io.put_file(&path, &bytes);
     }
     let files = io.files();

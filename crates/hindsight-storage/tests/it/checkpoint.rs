@@ -50,6 +50,7 @@ fn namespace(name: &str, lsn: u64) -> NamespaceCheckpoint {
         live: 1,
         forgotten: 0,
         digest,
+        model: None,
         requests: vec![SeenRequest { key, ids: vec![record.memory.id], lsn: Lsn(lsn) }],
         records: vec![(Lsn(lsn), Arc::new(record))],
         rewrite: true,

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::entry::{Defaults, Entry, take_namespace};
 
 /// Numbers below this count seconds, others milliseconds: it is the year 5138 in seconds and 1973 in milliseconds.
-const SECONDS_MAX: i64 = 100_000_000_000;
+const SECONDS_MAX: u64 = 100_000_000_000;
 
 /// The draft that a generic line stands for.
 ///
@@ -125,10 +125,16 @@ fn timestamp(object: &mut Map<String, Value>) -> Result<Option<Timestamp>, Inval
                 reason = "a cast from float saturates, and the range is checked"
             )]
             let whole = number.as_i64().or_else(|| number.as_f64().map(|float| float as i64));
-            match whole {
-                Some(seconds) if seconds.abs() < SECONDS_MAX => Ok(Some(Timestamp::from_ms(seconds * 1000))),
-                Some(ms) if ms.abs() <= Timestamp::MAX.as_ms() => Ok(Some(Timestamp::from_ms(ms))),
-                _ => Err(Invalid::one("timestamp", format!("is {number}: {expected}"))),
+            let time = match whole {
+                Some(seconds) if seconds.unsigned_abs() < SECONDS_MAX => {
+                    Timestamp::checked_from_ms(seconds * 1000)
+                }
+                Some(ms) => Timestamp::checked_from_ms(ms),
+                None => None,
+            };
+            match time {
+                Some(time) => Ok(Some(time)),
+                None => Err(Invalid::one("timestamp", format!("is {number}: {expected}"))),
             }
         }
         Some(other) => Err(Invalid::one("timestamp", format!("is {}: {expected}", short(&other)))),

@@ -261,3 +261,40 @@ fn inspect_shows_a_file_and_content_on_request_only() {
     }
     run(&["inspect", text(&data.join("FORMAT"))]).refused(2, &["FORMAT", "first bytes"]);
 }
+
+#[test]
+fn d4_a_damaged_start_names_the_repair_and_what_it_makes_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, new) = (folder.path().join("data"), folder.path().join("new"));
+    let served = Served::start_on(&data, None);
+    fill(&served, 20);
+    served.kill();
+    let log = data.join("log");
+    let segment = log.join(names_in(&log).into_iter().find(|name| name.ends_with(".log")).unwrap());
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"note 3 ").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&segment, &bytes).unwrap();
+
+    let refused = run(&["serve", "--data", text(&data), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+    assert_eq!(refused.code, 65, "{refused:?}");
+    assert!(refused.stderr.contains(&format!("hindsight repair --data {}", text(&data))), "{refused:?}");
+    let before = std::fs::read(&segment).unwrap();
+    let shown = run(&["repair", "--data", text(&data), "-o", "json"]).ok();
+    assert!(shown.json()["into"].is_null() && shown.stderr.contains("--into"), "{shown:?}");
+    assert!(!shown.json()["lost_lsns"].as_array().unwrap().is_empty(), "{shown:?}");
+    // Neither without a place, nor without being told to.
+    assert_eq!(run(&["repair", "--data", text(&data), "--yes"]).code, 2);
+    assert_eq!(run(&["repair", "--data", text(&data), "--into", text(&new)]).code, 2);
+    assert_eq!(names_in(folder.path()), ["data"]);
+
+    let made = run(&["repair", "--data", text(&data), "--into", text(&new), "--yes", "-o", "table"]).ok();
+    assert!(made.stdout.contains("LOST lsn"), "{made:?}");
+    assert_eq!(std::fs::read(&segment).unwrap(), before, "the damaged directory stays as it is");
+    let report = std::fs::read_to_string(new.join("REPAIR.txt")).unwrap();
+    assert!(report.contains("LOST lsn") && new.join("REPAIR.json").is_file(), "{report}");
+    run(&["verify", "--data", text(&new)]).ok();
+    let again = Served::start_on(&new, None);
+    again.write("it goes on", &[]);
+    assert_eq!(run(&["repair", "--data", text(&new)]).code, 78, "a server has it open");
+}

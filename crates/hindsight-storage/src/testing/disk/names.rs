@@ -13,6 +13,7 @@ pub(super) enum DirChange {
     Rename(PathBuf, PathBuf, u64),
     MakeDir(PathBuf),
     RemoveDir(PathBuf),
+    RenameDir(PathBuf, PathBuf),
 }
 
 /// What has a name.
@@ -23,6 +24,18 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// Gives a folder another name, with everything in it.
+    pub(super) fn move_dir(&mut self, from: &Path, to: &Path) {
+        let moved = |path: PathBuf| match path.strip_prefix(from) {
+            Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),
+            Ok(rest) => to.join(rest),
+            Err(_) => path,
+        };
+        self.dirs = std::mem::take(&mut self.dirs).into_iter().map(moved).collect();
+        let files = std::mem::take(&mut self.files);
+        self.files = files.into_iter().map(|(path, inode)| (moved(path), inode)).collect();
+    }
+
     /// A folder that did not survive takes with it what was in it.
     pub(super) fn drop_strays(&mut self) {
         let dirs = std::mem::take(&mut self.dirs);
@@ -41,7 +54,8 @@ impl DirChange {
             | DirChange::Unlink(path)
             | DirChange::Rename(_, path, _)
             | DirChange::MakeDir(path)
-            | DirChange::RemoveDir(path) => path.parent(),
+            | DirChange::RemoveDir(path)
+            | DirChange::RenameDir(_, path) => path.parent(),
         }
     }
 
@@ -63,6 +77,7 @@ impl DirChange {
             DirChange::RemoveDir(path) => {
                 names.dirs.remove(path);
             }
+            DirChange::RenameDir(from, to) => names.move_dir(from, to),
         }
     }
 }

@@ -70,7 +70,9 @@ fn times_come_as_text_or_number() {
     assert_eq!(time(json!(1_683_554_220_000_i64)).unwrap().as_deref(), Some("2023-05-08T13:57:00Z"));
     assert_eq!(time(json!("2023-05-08")).unwrap().as_deref(), Some("2023-05-08T00:00:00Z"));
     assert_eq!(time(Value::Null).unwrap(), None);
-    for bad in [json!("yesterday"), json!(1e300), json!(["2023"])] {
+    // Before the year 1: as seconds, and as milliseconds.
+    let (early_s, early_ms) = (json!(-90_000_000_000_i64), json!(-100_000_000_000_000_i64));
+    for bad in [json!("yesterday"), json!(1e300), json!(["2023"]), early_s, early_ms] {
         let error = time(bad.clone()).unwrap_err();
         assert_eq!(error.violations[0].field, "timestamp", "{bad}");
         assert!(error.to_string().contains("expected RFC 3339"), "{error}");
