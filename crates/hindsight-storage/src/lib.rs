@@ -6,7 +6,7 @@
 //! log has grown long, and reads them. What it does not: it knows nothing of what a batch means, applies none, and
 //! answers no recall.
 //!
-//! Reading order: [`store`] (a data directory), `log` (how a batch becomes durable), `recovery` (what happens after
+//! Reading order: [`store`] (a data directory), `log` (how a batch becomes durable), `space` (a full disk), `recovery` (what happens after
 //! a crash), [`frame`] and [`segment`] (the bytes, described in `docs/disk-format.md`), `codec` (what is in a frame),
 //! [`checkpoint`] (from the log into record files), [`records`] (the files), [`manifest`] (which there are),
 //! [`directory`] (where each memory lies in them, on sled), [`backup`], [`mod@verify`] and [`inspect`]
@@ -15,7 +15,8 @@
 //!
 //! What is promised: a batch that was acknowledged survives any crash; after a crash the log is a prefix of what was
 //! appended, at least up to the last acknowledged batch; a batch is there whole or not at all; damage below that
-//! point stops the start and changes nothing; after a failed write or sync nothing is acknowledged any more.
+//! point stops the start and changes nothing; a full disk refuses what is new and loses nothing; after a failed sync
+//! nothing is acknowledged any more.
 #![forbid(unsafe_code)]
 
 pub mod backup;
