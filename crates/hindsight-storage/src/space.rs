@@ -155,14 +155,17 @@ impl<I: Io> Space<I> {
 
     /// Fills the reserve at a start. On a disk without room for it writes are refused from the beginning: they would
     /// take what is left from those that can't wait.
-    pub(crate) fn begin(&self) {
-        let mut state = self.state.lock();
-        let Err(failure) = self.fill(&mut state) else { return };
-        drop(state);
-        if is_full(&failure.source) {
-            self.note_full(&failure);
-        } else {
-            tracing::warn!(error = %failure, source = %failure.source, "there is no reserve on the disk");
+    ///
+    /// # Errors
+    /// Calls of the system that failed for another reason.
+    pub(crate) fn begin(&self) -> Result<(), IoFailure> {
+        let filled = self.fill(&mut self.state.lock());
+        match filled {
+            Err(failure) if is_full(&failure.source) => {
+                self.note_full(&failure);
+                Ok(())
+            }
+            result => result,
         }
     }
 

@@ -33,7 +33,7 @@ fn open(io: &MemIo) -> (Log<MemIo>, u64) {
         Ok(())
     });
     let (log, _) = opened.unwrap();
-    space.begin();
+    space.begin().unwrap();
     (log, batches)
 }
 

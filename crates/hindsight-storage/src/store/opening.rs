@@ -118,7 +118,7 @@ impl<I: Io> Opening<I> {
         manifest.mend()?;
         io.create_dir_all(records.ns()).map_err(|error| cannot_create(records.ns(), error))?;
         recovered.removed.extend(remove_orphans(&records, &dir, manifest.number())?);
-        space.begin();
+        space.begin()?;
         let checkpointer = Mutex::new(Checkpointer { manifest, garbage: Garbage::default() });
         let checkpoint_bytes = options.checkpoint_bytes;
         let checkpointed_bytes = AtomicU64::new(0);
