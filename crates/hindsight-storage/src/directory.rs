@@ -44,6 +44,7 @@ pub use follow::{DirectoryReport, OpenDirectoryError};
 pub use home::{DIRECTORY_DIR, DirectoryHome};
 pub use jobs::{JOB_KEY_BYTES_MAX, JOB_VALUE_BYTES_MAX, JOBS_MAX, Job};
 pub use memory::MemoryDirectory;
+pub(crate) use open::check_copy;
 pub use open::{DirectoryState, Doubt, open_or_rebuild};
 pub use place::MemoryKey;
 pub(crate) use slot::Slot;

@@ -5,7 +5,7 @@ use std::{
     fs::{self, DirBuilder, File},
     io,
     os::unix::fs::DirBuilderExt,
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::Duration,
 };
@@ -103,4 +103,46 @@ fn sync_parent(path: &Path) -> Result<(), IoFailure> {
 
 fn sync_names(path: &Path) -> Result<(), IoFailure> {
     File::open(path).and_then(|folder| folder.sync_all()).at("sync", path)
+}
+
+/// A folder that goes when it is dropped.
+pub(super) struct Copy(PathBuf);
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::warn!(path = %self.0.display(), %error, "a copy of the directory stays");
+        }
+    }
+}
+
+impl Copy {
+    /// Copies a folder into a new one among the temporary files.
+    pub(super) fn of(path: &Path) -> io::Result<Copy> {
+        let number = getrandom::u64().map_err(io::Error::from)?;
+        let to = std::env::temp_dir().join(format!("hindsight-verify-{number:016x}"));
+        DirBuilder::new().mode(0o700).create(&to)?;
+        let to = Copy(to);
+        copy(path, &to.0)?;
+        Ok(to)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// Copies the files of a folder and of those in it into one that is there.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&to)?;
+            copy(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! When the directory is believed, and what happens when it is not.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use hindsight_core::MemoryId;
 
@@ -123,4 +123,15 @@ fn open_checked(path: &Path, options: DirectoryOptions, expected: Stamp) -> Resu
     let directory = SledDirectory::open(path, options)?;
     directory.check(expected)?;
     Ok(directory)
+}
+
+/// Holds a copy of the directory at `path` against what is expected, and leaves the directory alone: sled writes to what it
+/// opens.
+///
+/// # Errors
+/// When it can't be copied; that says nothing about it.
+pub(crate) fn check_copy(path: &Path, expected: Stamp) -> io::Result<Result<(), Doubt>> {
+    let copy = folder::Copy::of(path)?;
+    let opened = SledDirectory::open(copy.path(), DirectoryOptions::default()).map_err(Doubt::from);
+    Ok(opened.and_then(|directory| directory.check(expected)))
 }

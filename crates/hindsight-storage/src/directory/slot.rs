@@ -79,7 +79,7 @@ impl Slot {
     }
 
     /// The manifest is about to name another stamp, or `None`: it will not after all.
-    pub(crate) fn expect(&self, next: Option<Stamp>) {
+    pub(crate) fn announce(&self, next: Option<Stamp>) {
         if let Some(ready) = self.0.write().as_mut() {
             ready.next = next;
         }

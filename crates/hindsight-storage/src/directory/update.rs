@@ -38,7 +38,7 @@ impl<I: Io> Storage<I> {
         let directory = self.directory.to_change(named)?;
         let planned = plan(directory.as_ref(), stored, dropped, lsn);
         let (batches, stamp) = planned.inspect_err(|error| self.directory.distrust(error)).ok()?;
-        self.directory.expect(Some(stamp));
+        self.directory.announce(Some(stamp));
         edits.push(Edit::Directory { stamp });
         Some(Update { directory, batches, stamp })
     }
@@ -47,7 +47,7 @@ impl<I: Io> Storage<I> {
     pub(crate) fn end_update(&self, update: Option<Update>, is_named: bool) {
         let Some(Update { directory, batches, stamp }) = update else { return };
         if !is_named {
-            self.directory.expect(None);
+            self.directory.announce(None);
             return;
         }
         let mut reached = Ok(Stamp::EMPTY);

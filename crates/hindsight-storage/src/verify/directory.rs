@@ -1,15 +1,11 @@
 //! The directory: whether it holds where the records lie. It is derived, so what is wrong with it is no damage; a
 //! manifest that names a wrong one would be.
 
-use std::{
-    fs, io,
-    os::unix::fs::DirBuilderExt,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use super::{Checker, FileState};
 use crate::{
-    directory::{DIRECTORY_DIR, Doubt, SledDirectory, Stamp},
+    directory::{DIRECTORY_DIR, check_copy},
     io::Io,
 };
 
@@ -47,40 +43,4 @@ impl<I: Io> Checker<'_, I> {
             }
         }
     }
-}
-
-/// A folder that goes when it is dropped.
-struct Copy(PathBuf);
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::warn!(path = %self.0.display(), %error, "a copy of the directory stays");
-        }
-    }
-}
-
-fn check_copy(path: &Path, named: Stamp) -> io::Result<Result<(), Doubt>> {
-    let number = getrandom::u64().map_err(io::Error::from)?;
-    let to = std::env::temp_dir().join(format!("hindsight-verify-{number:016x}"));
-    fs::DirBuilder::new().mode(0o700).create(&to)?;
-    let to = Copy(to);
-    copy(path, &to.0)?;
-    let opened = SledDirectory::open(&to.0, Default::default()).map_err(Doubt::from);
-    Ok(opened.and_then(|directory| directory.check(named)))
-}
-
-/// Copies the files of a folder and of those in it into one that is there.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&to)?;
-            copy(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
 }
