@@ -11,6 +11,7 @@
 
 ARG RUST_VERSION=1.95
 
+# This image has the C++ compiler that the vector graph (usearch) needs.
 FROM rust:${RUST_VERSION}-bookworm AS build
 WORKDIR /src
 COPY . .
@@ -21,7 +22,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     && install -D target/release/hindsight /image/hindsight \
     && install -d -m 0700 /image/data
 
-# Debian 12 as the stage above, so that the program meets the glibc it was linked against.
+# Debian 12 as the stage above, so that the program meets the glibc and libstdc++ it was linked against.
 FROM gcr.io/distroless/cc-debian12:nonroot
 LABEL org.opencontainers.image.title="HindsightDB" \
       org.opencontainers.image.description="Memory database for LLM agents" \

@@ -1,17 +1,20 @@
 //! Measuring HindsightDB: how good recall is, and how fast.
 //!
 //! What it does: `quality` imports a dataset of memories and questions and says how often the right memory comes back;
-//! `speed` measures the engine on seeded synthetic memories, `storage` its way to the disk and back. All print what they measured and nothing else. What it
+//! `speed` measures the engine on seeded synthetic memories, `storage` its way to the disk and back, `vectors` the
+//! search for the nearest vectors, exact and through the graph. All print what they measured and nothing else. What it
 //! does not: it holds no dataset and sets no target; the figures in `docs/` name the command that gave them.
 //!
 //! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`quality`], [`synthetic`] (memories
-//! that nobody wrote), [`speed`], [`storage`].
+//! that nobody wrote), [`speed`], [`storage`], [`npy`], [`vectors`].
 #![forbid(unsafe_code)]
 
 pub mod dataset;
 pub mod metrics;
+pub mod npy;
 pub mod quality;
 pub mod speed;
 pub mod storage;
 pub mod store;
 pub mod synthetic;
+pub mod vectors;

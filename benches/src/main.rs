@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use hindsight_bench::{quality, speed, storage};
+use hindsight_bench::{quality, speed, storage, vectors};
 
 /// Measures recall quality and engine speed.
 #[derive(Debug, Parser)]
@@ -18,6 +18,8 @@ enum Command {
     Quality(quality::Args),
     /// Measures writes and recalls of the engine on seeded synthetic memories.
     Speed(speed::Args),
+    /// Measures the search for the nearest vectors on real ones: exact, and through the graph.
+    Vectors(vectors::Args),
     /// Measures durable writes, restarts, reads from disk, size and replay, as ratios and times of one run.
     Storage(storage::Args),
 }
@@ -26,6 +28,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Quality(args) => quality::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Vectors(args) => vectors::run(&args),
         Command::Storage(args) => storage::run(&args),
     }
 }

@@ -46,8 +46,26 @@ pub struct NamespaceSummary {
     pub memories: u64,
 }
 
+/// The graph over the vectors of a large namespace, and how good it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct VectorGraph {
+    /// Vectors that it was built from.
+    pub covered: u64,
+    /// Those of them that are gone.
+    pub dead: u64,
+    /// Memories with vectors that came after it was begun; they are scanned beside it.
+    pub newer: u64,
+    /// What it costs beside the vectors.
+    pub bytes: u64,
+    /// Of its last answers, how many were compared with the exact scan.
+    pub sampled: u32,
+    /// The share of what the scan found that those answers had, 0–1.
+    pub recall: Option<f64>,
+}
+
 /// What a namespace holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NamespaceStats {
     /// Its name.
@@ -70,6 +88,9 @@ pub struct NamespaceStats {
     pub newest_at: Option<Timestamp>,
     /// The log position that the answer reflects.
     pub revision: Lsn,
+    /// The graph over its vectors; none while every search scans.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_graph: Option<VectorGraph>,
 }
 
 impl ServerInfo {
@@ -108,6 +129,14 @@ impl NamespaceStats {
             oldest_at: time::optional("oldest_at", stats.oldest_at.as_ref())?,
             newest_at: time::optional("newest_at", stats.newest_at.as_ref())?,
             revision: Lsn(stats.revision),
+            vector_graph: stats.vector_graph.map(|graph| VectorGraph {
+                covered: graph.covered,
+                dead: graph.dead,
+                newer: graph.newer,
+                bytes: graph.bytes,
+                sampled: graph.sampled,
+                recall: graph.recall,
+            }),
         })
     }
 }

@@ -48,7 +48,7 @@ mod retry;
 mod status;
 mod transport;
 
-pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo};
+pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;

@@ -151,6 +151,12 @@ impl RecallBuilder {
         self.with(|recall| recall.explain = true)
     }
 
+    /// The nearest vectors shall be found by the exact scan, whatever it costs: through the graph of a large namespace one
+    /// can be missed now and then.
+    pub fn exact(self) -> RecallBuilder {
+        self.with(|recall| recall.exact = true)
+    }
+
     /// Only look: nothing is counted, and there is no id to give feedback on.
     pub fn observe(self) -> RecallBuilder {
         self.with(|recall| recall.observe = true)

@@ -112,6 +112,9 @@ pub struct Recall {
     pub now: Option<Timestamp>,
     /// Whether the plan is wanted.
     pub explain: bool,
+    /// Whether the nearest vectors must be found by the exact scan, whatever it costs: through the graph of a large
+    /// namespace one can be missed now and then.
+    pub exact: bool,
     /// Whether to look only: nothing is counted, and there is no id to give feedback on (R17).
     pub observe: bool,
 }
@@ -136,6 +139,7 @@ impl Default for Recall {
             time_zone: None,
             now: None,
             explain: false,
+            exact: false,
             observe: false,
         }
     }

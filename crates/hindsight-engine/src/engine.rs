@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::checkpoint;
 use crate::error::EngineError;
 use crate::feedback::SharedRecalls;
+use crate::graph::{Grapher, Graphs};
 use crate::load::Cold;
 use crate::maintenance::Maintenance;
 use crate::namespaces::{Cell, Namespaces};
@@ -28,6 +29,8 @@ pub type Engine = EngineOver<RealIo>;
 pub struct EngineOver<I: Io> {
     /// Dropped first: the thread uses the storage.
     maintenance: Mutex<Option<Maintenance>>,
+    grapher: Mutex<Option<Grapher>>,
+    pub(crate) graphs: Arc<Graphs>,
     pub(crate) io: Arc<I>,
     pub(crate) storage: Arc<Storage<Arc<I>>>,
     pub(crate) namespaces: Arc<Namespaces>,
@@ -42,8 +45,8 @@ impl<I: Io> std::fmt::Debug for EngineOver<I> {
 }
 
 impl Engine {
-    /// Opens a data directory, or makes it, and starts the threads that sync the log, take checkpoints, and open the
-    /// directory of where memories lie, which nothing waits for.
+    /// Opens a data directory, or makes it, and starts the threads that sync the log, take checkpoints, build graphs, and
+    /// open the directory of where memories lie, which nothing waits for.
     ///
     /// # Errors
     /// When the directory can't be used (see [`hindsight_storage::StorageError`]) or the log does not fit together.
@@ -54,8 +57,10 @@ impl Engine {
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
         let io = Arc::clone(&engine.io);
+        let (graphs, spaces) = (Arc::clone(&engine.graphs), Arc::clone(&namespaces));
         *engine.maintenance.lock() =
             Some(Maintenance::start(io, storage, namespaces, checkpoint_bytes, home)?);
+        *engine.grapher.lock() = Some(Grapher::start(graphs, spaces)?);
         Ok((engine, report))
     }
 }
@@ -63,7 +68,7 @@ impl Engine {
 impl<I: Io> EngineOver<I> {
     /// Opens a data directory over `io`. Nothing is synced until somebody drives
     /// [`hindsight_storage::Storage::commit_step`] or spawns the committer, and no checkpoint is taken but by
-    /// [`EngineOver::checkpoint`].
+    /// [`EngineOver::checkpoint`], no graph built but by [`EngineOver::graph_step`].
     ///
     /// # Errors
     /// As [`Engine::open`].
@@ -81,6 +86,8 @@ impl<I: Io> EngineOver<I> {
         let (storage, recovered) = opening.replay(&mut replay)?;
         let engine = EngineOver {
             maintenance: Mutex::new(None),
+            grapher: Mutex::new(None),
+            graphs: Arc::new(Graphs::new(options.graph)),
             io,
             storage: Arc::new(storage),
             namespaces: Arc::new(namespaces),
@@ -212,6 +219,7 @@ impl<I: Io> EngineOver<I> {
     /// When the last sync fails. A checkpoint that fails is only reported: the log has everything.
     pub fn close(&self) -> Result<(), EngineError> {
         drop(self.maintenance.lock().take());
+        drop(self.grapher.lock().take());
         if self.health().is_ok()
             && let Err(error) = self.log_accesses()
         {

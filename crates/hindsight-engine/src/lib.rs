@@ -19,13 +19,16 @@
 //! **Checkpoints.** When the log has grown, what changed is put into record files, and the log's oldest segments are
 //! given up. Writes go on meanwhile.
 //!
+//! **Graphs.** A namespace that has outgrown the exact scan of its vectors gets a graph over them, built in the background
+//! in steps of a few milliseconds, from rows that are copied a few at a time. What came later is scanned beside it.
+//!
 //! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
 //! which were never synced answers no reads. The others go on.
 //!
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `history`, `feedback`, `read`, `apply`, `checkpoint`, `backup`, `load`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `update`, `forget`, `history`, `feedback`, `read`, `apply`, `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -38,6 +41,8 @@ mod engine;
 mod error;
 mod feedback;
 mod forget;
+mod gauge;
+mod graph;
 mod history;
 mod load;
 mod maintenance;
@@ -58,10 +63,11 @@ mod write;
 
 pub use engine::{Engine, EngineOver};
 pub use error::{EngineError, ErrorKind};
+pub use hindsight_index::GraphRule;
 pub use options::{Nearness, OpenReport, Options};
 pub use reply::{
     Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceStats, NamespaceSummary, Page,
-    RolledBack, Updated, Written,
+    RolledBack, Updated, VectorGraph, Written,
 };
 pub use request::{
     BatchRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest,

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use hindsight_core::Lsn;
 use hindsight_core::likeness::Thresholds;
+use hindsight_index::GraphRule;
 
 /// How to open a data directory.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// How the log is kept.
     pub storage: hindsight_storage::StorageOptions,
+    /// When a namespace gets a graph over its vectors.
+    pub graph: GraphRule,
     /// From which cosine on two memories are compared.
     pub nearness: Nearness,
 }

@@ -13,7 +13,7 @@ use crate::decide::{fits, now};
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
-use crate::reply::{Got, NamespaceStats, Page};
+use crate::reply::{Got, NamespaceStats, Page, VectorGraph};
 use crate::request::ListRequest;
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
@@ -173,6 +173,19 @@ fn page(state: &NamespaceState, list: &ListRequest, now: hindsight_core::Timesta
     Page { memories, more, revision: state.applied }
 }
 
+fn graph_of(state: &NamespaceState) -> Option<VectorGraph> {
+    let graph = state.index.active().vectors().graph_stats()?;
+    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let measured = VectorGraph {
+        covered: wide(graph.covered),
+        dead: wide(graph.dead),
+        newer: wide(graph.newer),
+        bytes: wide(graph.bytes),
+        ..state.gauge.measured()
+    };
+    Some(measured)
+}
+
 fn count(state: &NamespaceState) -> NamespaceStats {
     let mut by_state: BTreeMap<State, u64> = BTreeMap::new();
     for held in state.records.values() {
@@ -195,6 +208,7 @@ fn count(state: &NamespaceState) -> NamespaceStats {
     stats.by_kind = by_kind.into_iter().map(|(kind, count)| (kind.as_str(), count)).collect();
     stats.by_status = by_status.into_iter().map(|(status, count)| (status.as_str(), count)).collect();
     stats.by_state = by_state.into_iter().map(|(state, count)| (state.as_str(), count)).collect();
+    stats.vector_graph = graph_of(state);
     stats.terms = u64::try_from(state.index.stats().active.lexical.terms).unwrap_or(u64::MAX);
     stats
 }

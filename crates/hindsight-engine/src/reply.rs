@@ -137,6 +137,37 @@ pub struct NamespaceStats {
     pub newest_at: Option<Timestamp>,
     /// The log position that the answer reflects.
     pub revision: Lsn,
+    /// The graph over the vectors of its active memories; none while every search scans.
+    pub vector_graph: Option<VectorGraph>,
+}
+
+/// The graph over a namespace's vectors, and how good it was found to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VectorGraph {
+    /// Vectors that it was built from.
+    pub covered: u64,
+    /// Those of them that are gone.
+    pub dead: u64,
+    /// Memories with vectors that came after it was begun; they are scanned beside it.
+    pub newer: u64,
+    /// Estimated bytes beside the vectors.
+    pub bytes: u64,
+    /// Of its last answers, how many were compared with the exact scan.
+    pub sampled: u32,
+    /// Memories that the scan found for them.
+    pub wanted: u64,
+    /// How many of those the answers had.
+    pub found: u64,
+}
+
+impl VectorGraph {
+    /// The share of what the scan found that its answers had, 0–1; none before the first one was compared.
+    #[must_use]
+    pub fn recall(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred answers of at most 100 memories")]
+        let share = self.found as f64 / self.wanted as f64;
+        (self.wanted > 0).then_some(share)
+    }
 }
 
 /// The model that made a namespace's vectors; fixed by the first of them.

@@ -7,6 +7,7 @@ use hindsight_core::{Lsn, MemoryId, Record, State, Timestamp};
 use hindsight_index::NamespaceIndex;
 use hindsight_storage::Digest;
 
+use crate::gauge::Gauge;
 use crate::reply::Model;
 use crate::requests::Requests;
 
@@ -21,6 +22,8 @@ pub(crate) struct NamespaceState {
     pub(crate) superseded: BTreeSet<(MemoryId, MemoryId)>,
     /// What is derived of the records: rebuilt by replay.
     pub(crate) index: NamespaceIndex,
+    /// How good answers through the graph of the index are.
+    pub(crate) gauge: Gauge,
     /// The request ids that were seen lately.
     pub(crate) requests: Requests,
     /// The model of the vectors, fixed by the first of them (W12).

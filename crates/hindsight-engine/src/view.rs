@@ -1,11 +1,14 @@
 //! How recall reads a namespace: the indexes of its two shelves behind the query's own trait.
 
+use std::cell::Cell;
+
 use hindsight_core::scoring::bm25;
 use hindsight_core::{Embedding, Filter, Kind, Lsn, Memory, Recall, RuleState, State, Timestamp};
 use hindsight_index::{
-    EntityPart, EntityQuery, EntitySearch, KeywordQuery, Ordinal, Selection, Shelf, Shelves, VectorQuery,
+    EntityPart, EntityQuery, EntitySearch, KeywordQuery, Ordinal, Scored, Selection, Shelf, Shelves,
+    VectorQuery,
 };
-use hindsight_query::{Allowed, Facts, ReadView};
+use hindsight_query::{Allowed, Facts, ReadView, VectorWay};
 
 use crate::state::NamespaceState;
 
@@ -102,7 +105,15 @@ fn without_sleeping_rules(shelf: &Shelf, mut left: Selection, now: Timestamp) ->
     left
 }
 
-fn scored(found: Vec<(Place, hindsight_index::Scored)>) -> Vec<(Place, f32)> {
+fn way_of(way: hindsight_index::VectorWay) -> VectorWay {
+    match way {
+        hindsight_index::VectorWay::Scan => VectorWay::Scan,
+        hindsight_index::VectorWay::GaveUp => VectorWay::GaveUp,
+        hindsight_index::VectorWay::Graph { ef, covered, newer } => VectorWay::Graph { ef, covered, newer },
+    }
+}
+
+fn scored(found: Vec<(Place, Scored)>) -> Vec<(Place, f32)> {
     found.into_iter().map(|(place, scored)| (place, scored.score)).collect()
 }
 
@@ -145,15 +156,30 @@ impl<'a> ReadView for View<'a> {
         self.state.index.vector_query(query).ok()
     }
 
-    fn vector_top(&self, set: &PlaceSet, query: &Option<VectorQuery>, limit: usize) -> Vec<(Place, f32)> {
-        let Some(query) = query else { return Vec::new() };
-        scored(self.both(
-            set,
-            limit,
-            |shelf, selection| shelf.vector_top(selection, query, limit),
-            |a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0)),
-            |found| found.ordinal,
-        ))
+    fn vector_top(
+        &self,
+        set: &PlaceSet,
+        query: &Option<VectorQuery>,
+        limit: usize,
+        exact: bool,
+    ) -> (Vec<(Place, f32)>, VectorWay) {
+        let Some(query) = query else { return (Vec::new(), VectorWay::Scan) };
+        let way = Cell::new(VectorWay::Scan);
+        let find = |shelf: &Shelf, selection: &Selection| {
+            if exact {
+                return shelf.vector_top(selection, query, limit);
+            }
+            let (found, went) = shelf.vector_top_by_graph(selection, query, limit);
+            // The shelf of what is not active has no graph, and can't tell what the other one did.
+            if went != hindsight_index::VectorWay::Scan {
+                way.set(way_of(went));
+                self.state.gauge.answered(query, selection, limit, went);
+            }
+            found
+        };
+        let better =
+            |a: &(Place, Scored), b: &(Place, Scored)| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0));
+        (scored(self.both(set, limit, find, better, |found| found.ordinal)), way.get())
     }
 
     fn vector_score(&self, id: Place, query: &Option<VectorQuery>) -> Option<f32> {

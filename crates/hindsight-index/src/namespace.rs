@@ -8,7 +8,7 @@ use crate::{IndexError, KeywordQuery, MeetingIndex, NamespaceStats, Ordinal, She
 /// The indexes of one namespace. Active memories stand on one shelf and nowhere else; superseded, archived and
 /// quarantined ones on another; forgotten ones on none. So a search of the active shelf can't return the others,
 /// whatever its filter says.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct NamespaceIndex {
     active: Shelf,
     inactive: Shelf,
@@ -83,6 +83,10 @@ impl NamespaceIndex {
     #[must_use]
     pub fn active(&self) -> &Shelf {
         &self.active
+    }
+
+    pub(crate) fn active_mut(&mut self) -> &mut Shelf {
+        &mut self.active
     }
 
     /// The shelf of the superseded, archived and quarantined ones.

@@ -10,11 +10,11 @@ use crate::hot::HotColumns;
 use crate::ordinal::Ordinals;
 use crate::{
     EntityIndex, EntityQuery, EntitySearch, Hot, IndexError, KeywordQuery, LexicalIndex, Ordinal, Scored,
-    Selection, ShelfStats, VectorIndex, VectorQuery, each_text,
+    Selection, ShelfStats, VectorIndex, VectorQuery, VectorWay, each_text,
 };
 
 /// The indexes over one set of memories of a namespace. Reads only; changes come through [`crate::NamespaceIndex`].
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct Shelf {
     ordinals: Ordinals,
     hot: HotColumns,
@@ -145,6 +145,18 @@ impl Shelf {
         self.vectors.top(selection, query, k, &|ordinal| self.tie(ordinal))
     }
 
+    /// As [`Shelf::vector_top`], through the graph where there is one and it is the cheaper way; says which way it went. What
+    /// is found has the same scores in the same order; a memory can be missed now and then.
+    #[must_use]
+    pub fn vector_top_by_graph(
+        &self,
+        selection: &Selection,
+        query: &VectorQuery,
+        k: usize,
+    ) -> (Vec<Scored>, VectorWay) {
+        self.vectors.top_by_graph(selection, query, k, &|ordinal| self.tie(ordinal))
+    }
+
     /// The best `k` of the selection by BM25, best first. Memories that hold no term of the query are not among them.
     #[must_use]
     pub fn keyword_top(&self, selection: &Selection, query: &KeywordQuery, k: usize) -> Vec<Scored> {
@@ -210,6 +222,7 @@ impl Shelf {
             hot_bytes: self.hot.bytes(),
             bitmap_bytes: self.bitmaps.bytes(),
             vector_bytes: self.vectors.bytes(),
+            graph: self.vectors.graph_stats(),
         }
     }
 
@@ -246,5 +259,10 @@ impl Shelf {
         self.entities.remove(ordinal);
         self.vectors.remove(ordinal);
         true
+    }
+
+    /// The vectors, to build or install a graph over them.
+    pub(crate) fn vectors_mut(&mut self) -> &mut VectorIndex {
+        &mut self.vectors
     }
 }

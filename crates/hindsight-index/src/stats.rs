@@ -15,6 +15,21 @@ pub struct LexicalStats {
     pub bytes: usize,
 }
 
+/// Counts of a graph in use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GraphStats {
+    /// Vectors that it was built from.
+    pub covered: usize,
+    /// Those of them that are gone.
+    pub dead: usize,
+    /// Memories with vectors that came after it was begun, and are scanned beside it.
+    pub newer: usize,
+    /// Nodes; equal vectors share one.
+    pub nodes: usize,
+    /// Estimated bytes of links and maps, without the vectors.
+    pub bytes: usize,
+}
+
 /// Counts of a shelf.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShelfStats {
@@ -40,6 +55,8 @@ pub struct ShelfStats {
     pub bitmap_bytes: usize,
     /// Estimated bytes of the vectors.
     pub vector_bytes: usize,
+    /// The graph over the vectors, where there is one.
+    pub graph: Option<GraphStats>,
 }
 
 impl ShelfStats {
@@ -50,6 +67,7 @@ impl ShelfStats {
             + self.hot_bytes
             + self.bitmap_bytes
             + self.vector_bytes
+            + self.graph.map_or(0, |graph| graph.bytes)
             + self.entity_bytes
             + self.lexical.bytes
     }

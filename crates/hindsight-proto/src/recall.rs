@@ -33,6 +33,7 @@ pub(crate) fn from_wire(wire: v1::RecallRequest) -> Result<Recall, Invalid> {
         time_zone: text::optional(wire.time_zone),
         now: gather.keep(time::optional("now", wire.now.as_ref())),
         explain: wire.explain,
+        exact: wire.exact,
         observe: wire.observe,
     };
     gather.finish().map(|()| recall)
@@ -78,6 +79,7 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
         time_zone: text::or_empty(recall.time_zone),
         now: recall.now.map(time::to_wire),
         explain: recall.explain,
+        exact: recall.exact,
         observe: recall.observe,
     })
 }

@@ -40,8 +40,15 @@ pub fn collect<V: ReadView>(
     question: &Question<V>,
 ) -> Vec<Candidate<V::Id>> {
     let mut ids = BTreeSet::new();
+    let nearest = question.vector.as_ref().zip(plan.vector_limit());
+    let nearest = nearest.map(|(vector, limit)| view.vector_top(set, vector, limit, plan.exact));
+    let (nearest, way) = nearest.unzip();
+    plan.way = way;
     for channel in &plan.channels {
-        let found = bring(view, set, plan, channel, question);
+        let found = match channel {
+            Channel::Vector { .. } => ids_of(nearest.iter().flatten()),
+            _ => bring(view, set, plan, channel, question),
+        };
         plan.found.push(found.len());
         ids.extend(found);
     }
@@ -64,6 +71,10 @@ pub fn collect<V: ReadView>(
     ids.into_iter().map(|id| score(view, plan, question, id, neighbours_of(id))).collect()
 }
 
+fn ids_of<'a, Id: Copy + 'a>(found: impl IntoIterator<Item = &'a (Id, f32)>) -> Vec<Id> {
+    found.into_iter().map(|(id, _)| *id).collect()
+}
+
 fn bring<V: ReadView>(
     view: &V,
     set: &V::Set,
@@ -72,16 +83,12 @@ fn bring<V: ReadView>(
     question: &Question<V>,
 ) -> Vec<V::Id> {
     let limit = channel.limit();
-    let ids = |found: Vec<(V::Id, f32)>| found.into_iter().map(|(id, _)| id).collect();
-    match (channel, &question.vector, &plan.window) {
-        (Channel::Vector { .. }, Some(vector), _) => ids(view.vector_top(set, vector, limit)),
-        (Channel::Keyword { .. }, _, _) => ids(view.keyword_top(set, &question.terms, limit)),
-        (Channel::Window { .. }, _, Some(window)) => {
-            view.happened_between(set, window.from, window.to, limit)
-        }
-        (Channel::Entity { .. }, _, _) => ids(view.entity_top(set, &question.entities, limit)),
-        (Channel::Newest { .. }, _, _) => view.newest(set, limit),
-        (Channel::Vector { .. } | Channel::Window { .. }, _, _) => Vec::new(),
+    match (channel, &plan.window) {
+        (Channel::Keyword { .. }, _) => ids_of(&view.keyword_top(set, &question.terms, limit)),
+        (Channel::Window { .. }, Some(window)) => view.happened_between(set, window.from, window.to, limit),
+        (Channel::Entity { .. }, _) => ids_of(&view.entity_top(set, &question.entities, limit)),
+        (Channel::Newest { .. }, _) => view.newest(set, limit),
+        (Channel::Vector { .. } | Channel::Window { .. }, _) => Vec::new(),
     }
 }
 

@@ -17,7 +17,7 @@ pub mod view;
 
 pub use plan::Plan;
 pub use run::recall;
-pub use view::{Allowed, Facts, ReadView};
+pub use view::{Allowed, Facts, ReadView, VectorWay};
 
 #[cfg(test)]
 mod testing;

@@ -6,6 +6,8 @@ use hindsight_core::scoring::fusion;
 use hindsight_core::timewords::Window;
 use hindsight_core::{Fusion, Mode, Recall};
 
+use crate::view::VectorWay;
+
 /// Candidates that the vector channel brings, at least.
 pub const VECTOR_CANDIDATES: usize = 20;
 /// Candidates that the keyword channel brings, at least.
@@ -107,6 +109,10 @@ pub struct Plan {
     pub found: Vec<usize>,
     /// How much the relevance of the best neighbour counts beside a memory's own; 0 where neighbours are not looked at.
     pub neighbour_weight: f64,
+    /// Whether the nearest vectors are found by the exact scan, whatever it costs.
+    pub exact: bool,
+    /// Which way they were found.
+    pub way: Option<VectorWay>,
     /// How channels are joined.
     pub fusion: Fusion,
     /// The span of time that the query names.
@@ -158,12 +164,20 @@ impl Plan {
             channels,
             found: Vec::new(),
             neighbour_weight,
+            exact: recall.exact,
+            way: None,
             fusion: recall.fusion,
             window,
             names,
             candidates: 0,
             returned: 0,
         }
+    }
+
+    /// Most candidates of the vector channel, if it runs.
+    pub(crate) fn vector_limit(&self) -> Option<usize> {
+        let mut vectors = self.channels.iter().filter(|channel| matches!(channel, Channel::Vector { .. }));
+        vectors.next().map(Channel::limit)
     }
 
     /// The share of relevance that a channel has after the absent ones gave theirs away.
@@ -184,8 +198,12 @@ impl Display for Plan {
             let found = self.found.get(index).copied().unwrap_or(0);
             write!(f, "├─ {}: {found} found of at most {}", channel.name(), channel.limit())?;
             match channel {
-                Channel::Newest { .. } => writeln!(f)?,
-                _ => writeln!(f, ", share {:.2}", self.share(channel))?,
+                Channel::Newest { .. } => {}
+                _ => write!(f, ", share {:.2}", self.share(channel))?,
+            }
+            match (channel, self.way) {
+                (Channel::Vector { .. }, Some(way)) => writeln!(f, ", {way}")?,
+                _ => writeln!(f)?,
             }
         }
         if self.neighbour_weight > 0.0 {
@@ -202,6 +220,18 @@ impl Display for Plan {
             writeln!(f, "├─ names: {}", self.names.join(", "))?;
         }
         write!(f, "└─ filter: {} allowed, exact", self.allowed)
+    }
+}
+
+impl Display for VectorWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VectorWay::Scan => write!(f, "by scan"),
+            VectorWay::GaveUp => write!(f, "by scan after the walk through the graph was given up"),
+            VectorWay::Graph { ef, covered, newer } => {
+                write!(f, "through the graph: best {ef} of {covered} vectors, {newer} newer by scan")
+            }
+        }
     }
 }
 

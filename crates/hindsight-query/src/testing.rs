@@ -3,7 +3,7 @@
 use hindsight_core::draft::{Draft, Moment};
 use hindsight_core::{Embedding, Lsn, Memory, MemoryId, State, Timestamp};
 
-use crate::view::{Allowed, Facts, ReadView};
+use crate::view::{Allowed, Facts, ReadView, VectorWay};
 
 pub(crate) const DAY: i64 = hindsight_core::time::DAY_MS;
 
@@ -16,6 +16,8 @@ pub(crate) fn now() -> Timestamp {
 #[derive(Default)]
 pub(crate) struct Shelf {
     pub(crate) rows: Vec<(Memory, Option<Embedding>)>,
+    /// Which way it says it went.
+    pub(crate) way: VectorWay,
 }
 
 impl Shelf {
@@ -69,8 +71,15 @@ impl ReadView for Shelf {
         query.clone()
     }
 
-    fn vector_top(&self, set: &Vec<usize>, query: &Embedding, limit: usize) -> Vec<(usize, f32)> {
-        best(set.iter().filter_map(|row| Some((*row, self.vector_score(*row, query)?))).collect(), limit)
+    fn vector_top(
+        &self,
+        set: &Vec<usize>,
+        query: &Embedding,
+        limit: usize,
+        exact: bool,
+    ) -> (Vec<(usize, f32)>, VectorWay) {
+        let scored = set.iter().filter_map(|row| Some((*row, self.vector_score(*row, query)?))).collect();
+        (best(scored, limit), if exact { VectorWay::Scan } else { self.way })
     }
 
     fn vector_score(&self, id: usize, query: &Embedding) -> Option<f32> {

@@ -65,8 +65,27 @@ pub fn share(value: f32) -> f64 {
     (f64::from(value) * 1e6).round() / 1e6
 }
 
-/// One namespace at one log position. Every answer is exact and in a fixed order, so that the same question over the
-/// same data gets the same answer bit for bit (R17).
+/// Which way the nearest vectors were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum VectorWay {
+    /// Every vector of the set was looked at.
+    #[default]
+    Scan,
+    /// A walk through the graph was begun and given up; then as [`VectorWay::Scan`].
+    GaveUp,
+    /// A walk through the graph: one of the nearest can be missing.
+    Graph {
+        /// Candidates that it brought, at most.
+        ef: usize,
+        /// Vectors that the graph was built from.
+        covered: usize,
+        /// Memories of the set that it does not know; they were scanned.
+        newer: usize,
+    },
+}
+
+/// One namespace at one log position. Every answer but [`ReadView::vector_top`] through a graph is exact, and all come in a
+/// fixed order, so that the same question over the same data gets the same answer bit for bit (R17).
 pub trait ReadView {
     /// A handle on one memory, small and ordered.
     type Id: Copy + Ord;
@@ -87,8 +106,15 @@ pub trait ReadView {
     fn count(&self, set: &Self::Set) -> u64;
     /// Prepares a query vector. It is of the namespace's dimension; the caller has checked.
     fn prepare(&self, query: &Embedding) -> Self::Vector;
-    /// The memories of `set` nearest to `query` by cosine, best first, at most `limit`; a memory counts once, with its best vector.
-    fn vector_top(&self, set: &Self::Set, query: &Self::Vector, limit: usize) -> Vec<(Self::Id, f32)>;
+    /// The memories of `set` nearest to `query` by cosine, best first, at most `limit`; a memory counts once, with its best
+    /// vector. The view may go through a graph, unless `exact` is asked for, and says which way it went.
+    fn vector_top(
+        &self,
+        set: &Self::Set,
+        query: &Self::Vector,
+        limit: usize,
+        exact: bool,
+    ) -> (Vec<(Self::Id, f32)>, VectorWay);
     /// The cosine of a memory's best vector; absent when it has none.
     fn vector_score(&self, id: Self::Id, query: &Self::Vector) -> Option<f32>;
     /// Analyses a query text.

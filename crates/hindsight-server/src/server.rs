@@ -196,7 +196,7 @@ async fn open(config: &Config, built_in: &str) -> Result<(Engine, OpenReport), S
         of_model: [(built_in.to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
         default: likeness.over(Thresholds::default()),
     };
-    let options = Options { storage: config.storage.options(), nearness };
+    let options = Options { storage: config.storage.options(), nearness, ..Options::default() };
     let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;
     match opened {
         Ok(Ok(opened)) => Ok(opened),

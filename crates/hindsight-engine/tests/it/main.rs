@@ -8,6 +8,7 @@ mod damage;
 mod directory;
 mod feedback;
 mod forget;
+mod graph;
 mod history;
 mod learn;
 mod recall;

@@ -71,6 +71,12 @@ impl QuantisedQuery {
         QuantisedQuery { levels, scale, lost: round_up(lost.sqrt()) }
     }
 
+    /// A row's copy as a query, to look for the row itself.
+    pub(crate) fn of_row(levels: &[i8], scale: RowScale) -> Self {
+        let levels = levels.iter().map(|level| i16::from(*level)).collect();
+        QuantisedQuery { levels, scale: scale.scale, lost: scale.lost }
+    }
+
     /// By how much a quick score of a row with this loss may differ from the true one.
     pub(crate) fn error(&self, row_lost: f32) -> f32 {
         // Besides quantisation: the f32 sums themselves, whose rounding stays far below this for 4,096 components.

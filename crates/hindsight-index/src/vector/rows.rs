@@ -1,7 +1,11 @@
 //! The matrix: one contiguous block of rows in full precision and one in eight bits, addressed by row number.
 //!
-//! A row belongs to one memory; the rows of a memory form a chain from its ordinal. Freed rows are zeroed and used again.
+//! A row belongs to one memory; the rows of a memory form a chain from its ordinal. Freed rows are zeroed and used again,
+//! unless a graph still has a node for them ([`Coverage`]).
 
+use roaring::RoaringBitmap;
+
+use super::coverage::Coverage;
 use super::quantised::{RowScale, quantise_row};
 use crate::Ordinal;
 
@@ -10,16 +14,16 @@ const NONE: u32 = u32::MAX;
 
 /// A row of the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Row(u32);
+pub(crate) struct Row(pub(crate) u32);
 
 impl Row {
-    const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// All rows of one shelf.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct Rows {
     /// Components of each row; 0 until the first one comes.
     dimension: usize,
@@ -28,9 +32,13 @@ pub(crate) struct Rows {
     scales: Vec<RowScale>,
     /// The next row of the same memory.
     next: Vec<u32>,
+    /// The ordinal of the memory that each row belongs to; [`NONE`] for a freed row.
+    owner: Vec<u32>,
     /// The first row of each ordinal.
     first: Vec<u32>,
     free: Vec<u32>,
+    /// Which rows graphs have nodes for.
+    coverage: Coverage,
 }
 
 impl Rows {
@@ -41,7 +49,47 @@ impl Rows {
 
     /// How many rows are in use.
     pub(crate) fn len(&self) -> usize {
-        self.next.len() - self.free.len()
+        self.next.len() - self.free.len() - self.coverage.held()
+    }
+
+    /// The memory that a row belongs to; none when it was freed.
+    pub(crate) fn owner(&self, row: Row) -> Option<Ordinal> {
+        self.owner.get(row.index()).filter(|owner| **owner != NONE).map(|owner| Ordinal(*owner))
+    }
+
+    /// Which rows graphs have nodes for.
+    pub(crate) fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// Rows that the graph in use was built from and that are freed.
+    pub(crate) fn freed_of_graph(&self) -> impl Iterator<Item = Row> + '_ {
+        self.coverage.freed_of_graph().map(Row)
+    }
+
+    /// Every row in use, as a graph that is begun now would cover them.
+    pub(crate) fn plan_graph(&mut self) -> RoaringBitmap {
+        let mut used = RoaringBitmap::new();
+        used.insert_range(0..u32::try_from(self.next.len()).unwrap_or(NONE));
+        used -= self.free.iter().copied().collect::<RoaringBitmap>();
+        self.coverage.plan(used)
+    }
+
+    /// The planned graph is in use, and the one before it is gone.
+    pub(crate) fn graph_installed(&mut self) {
+        self.free.extend(self.coverage.install());
+    }
+
+    /// The planned graph will not come.
+    pub(crate) fn graph_refused(&mut self) {
+        self.free.extend(self.coverage.refuse());
+    }
+
+    /// The graph in use is gone.
+    pub(crate) fn graph_dropped(&mut self) {
+        let held_by = |(_, first): &(u32, &u32)| **first != NONE;
+        let all = (0..).zip(&self.first).filter(held_by).map(|(ordinal, _)| ordinal).collect();
+        self.free.extend(self.coverage.drop_graph(all));
     }
 
     /// The rows of a memory, in the order they were given.
@@ -75,6 +123,9 @@ impl Rows {
         let mut last: Option<Row> = None;
         for vector in vectors {
             let row = self.add(vector);
+            if let Some(owner) = self.owner.get_mut(row.index()) {
+                *owner = ordinal.0;
+            }
             let link = match last {
                 Some(row) => self.next.get_mut(row.index()),
                 None => self.first.get_mut(ordinal.index()),
@@ -83,6 +134,9 @@ impl Rows {
                 *link = row.0;
             }
             last = Some(row);
+        }
+        if last.is_some() {
+            self.coverage.added(ordinal);
         }
     }
 
@@ -104,6 +158,7 @@ impl Rows {
 
     fn grow(&mut self) -> u32 {
         self.next.push(NONE);
+        self.owner.push(NONE);
         self.scales.push(RowScale::default());
         self.full.resize(self.next.len() * self.dimension, 0.0);
         self.quick.resize(self.next.len() * self.dimension, 0);
@@ -127,8 +182,15 @@ impl Rows {
                 full.fill(0.0);
                 quick.fill(0);
             }
-            self.free.push(row.0);
+            if let Some(owner) = self.owner.get_mut(row.index()) {
+                *owner = NONE;
+            }
+            // A row that a graph has a node for may not come to hold another vector: its links would lead astray.
+            if !self.coverage.freed(row) {
+                self.free.push(row.0);
+            }
         }
+        self.coverage.removed(ordinal);
     }
 
     /// Estimated bytes on the heap.
@@ -136,7 +198,9 @@ impl Rows {
         self.full.capacity() * size_of::<f32>()
             + self.quick.capacity()
             + self.scales.capacity() * size_of::<RowScale>()
-            + (self.next.capacity() + self.first.capacity() + self.free.capacity()) * size_of::<u32>()
+            + (self.next.capacity() + self.owner.capacity() + self.first.capacity() + self.free.capacity())
+                * size_of::<u32>()
+            + self.coverage.bytes()
     }
 }
 

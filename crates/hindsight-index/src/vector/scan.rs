@@ -23,6 +23,11 @@ impl VectorQuery {
     pub(crate) fn new(embedding: &Embedding) -> Self {
         VectorQuery { full: embedding.as_slice().into(), quick: QuantisedQuery::new(embedding.as_slice()) }
     }
+
+    /// Its copy that eight-bit rows are compared with.
+    pub(crate) fn quick(&self) -> &QuantisedQuery {
+        &self.quick
+    }
 }
 
 /// The cosine of the best of a memory's vectors.

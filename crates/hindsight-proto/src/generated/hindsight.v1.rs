@@ -57,6 +57,30 @@ pub struct NamespaceStats {
     pub newest_at: ::core::option::Option<::prost_types::Timestamp>,
     #[prost(uint64, tag = "11")]
     pub revision: u64,
+    /// The graph over the vectors of a large namespace; absent while every search scans.
+    #[prost(message, optional, tag = "12")]
+    pub vector_graph: ::core::option::Option<VectorGraph>,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct VectorGraph {
+    /// Vectors that it was built from.
+    #[prost(uint64, tag = "1")]
+    pub covered: u64,
+    /// Those of them that are gone.
+    #[prost(uint64, tag = "2")]
+    pub dead: u64,
+    /// Memories with vectors that came after it was begun; they are scanned beside it.
+    #[prost(uint64, tag = "3")]
+    pub newer: u64,
+    /// What it costs beside the vectors.
+    #[prost(uint64, tag = "4")]
+    pub bytes: u64,
+    /// Of its last answers, how many were compared with the exact scan, at most 256.
+    #[prost(uint32, tag = "5")]
+    pub sampled: u32,
+    /// The share of what the scan found that those answers had, 0 to 1.
+    #[prost(double, optional, tag = "6")]
+    pub recall: ::core::option::Option<f64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Count {
@@ -1763,6 +1787,10 @@ pub struct RecallRequest {
     /// Only looks: nothing is counted, and there is no id to give feedback on.
     #[prost(bool, tag = "19")]
     pub observe: bool,
+    /// Find the nearest vectors by the exact scan, whatever it costs: through the graph of a large namespace one can be
+    /// missed now and then.
+    #[prost(bool, tag = "20")]
+    pub exact: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallResponse {

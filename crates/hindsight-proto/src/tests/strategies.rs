@@ -377,7 +377,7 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
         of(decay),
     );
     let limits = (1..1_000_usize, of(1..1_000_000_usize), of(number()));
-    let who = (of(text()), of(text()), of(time()), any::<[bool; 3]>());
+    let who = (of(text()), of(text()), of(time()), any::<[bool; 4]>());
     (text(), filter(), how, limits, who)
         .prop_map(|(query, filter, how, limits, who)| Recall {
             query,
@@ -403,6 +403,7 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
             time_zone: who.1,
             now: who.2,
             explain: who.3[2],
+            exact: who.3[3],
             observe: !who.3[2],
         })
         .boxed()

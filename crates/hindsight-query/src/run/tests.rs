@@ -1,6 +1,7 @@
 use hindsight_core::{Embedding, Filter, Fusion, Kind, Mode, Polarity, Recall, RuleState, Status, Weights};
 
 use super::*;
+use crate::VectorWay;
 use crate::testing::{Shelf, fact, now};
 use hindsight_core::draft::{Draft, EpisodeDraft, RuleDraft, SourceDraft};
 
@@ -173,13 +174,27 @@ fn explain_prints_what_was_done() {
         ask(&shelf, &request).plan.unwrap(),
         "recall: 3 returned of 3 candidates\n\
          ├─ rank: min-max, weighted mean\n\
-         ├─ vector: 3 found of at most 20, share 0.28\n\
+         ├─ vector: 3 found of at most 20, share 0.28, by scan\n\
          ├─ keyword: 1 found of at most 20, share 0.50\n\
          ├─ window: 3 found of at most 10, share 0.22\n\
          ├─ neighbours in the session: 0.40 beside a memory's own 1\n\
          ├─ time words \"yesterday\": 2026-11-29T00:00:00Z to 2026-11-30T00:00:00Z\n\
          └─ filter: 3 allowed, exact"
     );
+}
+
+#[test]
+fn the_plan_says_which_way_the_nearest_were_found_and_exact_is_handed_on() {
+    let way = VectorWay::Graph { ef: 112, covered: 90_000, newer: 7 };
+    let shelf = Shelf { way, ..pets() };
+    let mut request = Recall { explain: true, vector: vector([1.0, 0.0]), ..query("") };
+    let line = |request: &Recall| ask(&shelf, request).plan.unwrap().lines().nth(2).unwrap().to_owned();
+    assert_eq!(
+        line(&request),
+        "├─ vector: 3 found of at most 20, share 1.00, through the graph: best 112 of 90000 vectors, 7 newer by scan"
+    );
+    request.exact = true;
+    assert_eq!(line(&request), "├─ vector: 3 found of at most 20, share 1.00, by scan");
 }
 
 #[test]

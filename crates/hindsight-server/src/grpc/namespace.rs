@@ -65,5 +65,13 @@ fn stats_to_wire(namespace: String, stats: NamespaceStats) -> v1::NamespaceStats
         oldest_at: at(stats.oldest_at),
         newest_at: at(stats.newest_at),
         revision: stats.revision.0,
+        vector_graph: stats.vector_graph.map(|graph| v1::VectorGraph {
+            covered: graph.covered,
+            dead: graph.dead,
+            newer: graph.newer,
+            bytes: graph.bytes,
+            sampled: graph.sampled,
+            recall: graph.recall(),
+        }),
     }
 }

@@ -41,6 +41,19 @@ struct StatsReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     newest_at: Option<Timestamp>,
     revision: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vector_graph: Option<GraphReply>,
+}
+
+#[derive(Serialize)]
+struct GraphReply {
+    covered: u64,
+    dead: u64,
+    newer: u64,
+    bytes: u64,
+    sampled: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recall: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -104,6 +117,14 @@ pub(super) async fn stats(State(http): State<Http>, request: Request) -> Reply {
         oldest_at: stats.oldest_at,
         newest_at: stats.newest_at,
         revision: stats.revision.0,
+        vector_graph: stats.vector_graph.map(|graph| GraphReply {
+            covered: graph.covered,
+            dead: graph.dead,
+            newer: graph.newer,
+            bytes: graph.bytes,
+            sampled: graph.sampled,
+            recall: graph.recall(),
+        }),
     })
 }
 

@@ -59,6 +59,7 @@ fn recall_of(mut fields: Fields, filter: Option<Filter>) -> Result<Recall, Inval
         time_zone: fields.take("time_zone")?,
         now: fields.take("now")?,
         explain: fields.take("explain")?.unwrap_or(false),
+        exact: fields.take("exact")?.unwrap_or(false),
         observe: fields.take("observe")?.unwrap_or(false),
     };
     // Conditions may stand beside the query, in singular or plural.

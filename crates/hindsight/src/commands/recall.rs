@@ -27,6 +27,9 @@ pub(crate) struct RecallArgs {
     /// Show every number of every score, and how the answer was found
     #[arg(long)]
     explain: bool,
+    /// Find the nearest vectors by the exact scan, whatever it costs
+    #[arg(long)]
+    exact: bool,
     /// Least similarity of a hit, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     min_score: Option<f64>,
@@ -131,6 +134,7 @@ impl RecallArgs {
             time_zone: self.time_zone.or_else(system_zone),
             now: self.now,
             explain: self.explain,
+            exact: self.exact,
             observe: self.observe,
             ..Recall::default()
         })

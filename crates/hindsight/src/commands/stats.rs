@@ -62,6 +62,14 @@ fn table(stats: &NamespaceStats, paint: Paint, width: u16) -> String {
     if let Some(model) = &stats.embedding_model {
         row("embedding model", Cell::new(format!("{} ({} numbers)", model.name, model.dimension)));
     }
+    if let Some(graph) = &stats.vector_graph {
+        row("vector graph", number(graph.covered));
+        row("  of them gone", number(graph.dead));
+        row("  newer, scanned beside it", number(graph.newer));
+        if let Some(recall) = graph.recall {
+            row("  recall", Cell::new(format!("{recall:.3} in {} answers", graph.sampled)));
+        }
+    }
     row("distinct terms", number(stats.terms));
     for (name, time) in [("oldest", stats.oldest_at), ("newest", stats.newest_at)] {
         if let Some(time) = time {
