@@ -29,7 +29,7 @@
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`mod@backup`], [`reply`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
@@ -41,6 +41,7 @@ pub mod connect;
 pub mod error;
 pub mod list;
 pub mod namespace;
+pub mod purged;
 pub mod recall;
 pub mod reply;
 mod request_id;
@@ -56,6 +57,7 @@ pub use connect::ConnectHint;
 pub use error::Error;
 pub use list::{ListBuilder, Memories, Page};
 pub use namespace::{BatchOptions, Feedback, ForgetMode, NamespaceHandle, UpdateOptions, WriteOptions};
+pub use purged::{Dropped, PurgeReceipt, Purged, PurgedFile};
 pub use recall::{IntoRecall, RecallBuilder};
 pub use reply::{
     BatchWritten, Forgotten, History, ItemError, Judged, Outcome, Restored, RolledBack, Updated, Written,

@@ -2,6 +2,7 @@
 
 mod change;
 mod learn;
+mod purge;
 mod read;
 mod write;
 

@@ -23,7 +23,7 @@ pub struct Record {
     pub vectors: Vec<NamedVector>,
 }
 
-/// One mutation of one memory. Everything about it was decided before it was logged.
+/// One mutation of a memory, or of a whole namespace. Everything about it was decided before it was logged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// The memory now looks like this; a new id is a new memory.
@@ -59,6 +59,10 @@ pub enum Change {
         /// When the last of them did.
         at: Timestamp,
     },
+    /// The namespace is no more: every memory, request id and setting of it is gone.
+    DropNamespace,
+    /// Memories, or all of the namespace, are gone, and their bytes are to be erased from the disk.
+    Purge(Box<Purge>),
 }
 
 /// What of a memory changes without a word of it: where it is in its life, how sure it is, until when it is true, what
@@ -102,12 +106,13 @@ impl Standing {
 }
 
 impl Change {
-    /// The memory it is about.
+    /// The memory it is about; `None` for a change that names none.
     #[must_use]
-    pub fn id(&self) -> MemoryId {
+    pub fn id(&self) -> Option<MemoryId> {
         match self {
-            Change::Put(record) => record.memory.id,
-            Change::SetState { id, .. } | Change::Stand { id, .. } | Change::Access { id, .. } => *id,
+            Change::Put(record) => Some(record.memory.id),
+            Change::SetState { id, .. } | Change::Stand { id, .. } | Change::Access { id, .. } => Some(*id),
+            Change::DropNamespace | Change::Purge(_) => None,
         }
     }
 
@@ -117,9 +122,41 @@ impl Change {
         match self {
             Change::Put(record) => Some(record.memory.version),
             Change::SetState { version, .. } | Change::Stand { version, .. } => Some(*version),
-            Change::Access { .. } => None,
+            Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => None,
         }
     }
+}
+
+/// What is purged. It holds no id in the clear: whoever reads the log afterwards can test whether a memory whose id it
+/// knows was purged, and learns no id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purge {
+    /// The key of all hashes here.
+    pub key: [u8; 32],
+    /// What is gone.
+    pub target: Purged,
+    /// How many memories that were, forgotten ones included.
+    pub memories: u64,
+    /// Hashes of the request's id and of what it asked for, where the caller gave an id.
+    pub request: Option<PurgeRequestHash>,
+}
+
+/// What a purge takes away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purged {
+    /// The memories with these hashes, in ascending order.
+    Memories(Vec<u128>),
+    /// The namespace with all that is in it; the hash of its name.
+    Namespace(u128),
+}
+
+/// What makes a purge the same purge when it is asked for again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PurgeRequestHash {
+    /// Of the id that the caller chose.
+    pub id: u128,
+    /// Of the id and the digest of the request.
+    pub digest: u128,
 }
 
 /// Says of the id before it, among those of a request, that its memory was there before. No memory has this id: its time
@@ -149,10 +186,11 @@ impl Batch {
         let mut others = Vec::new();
         for change in &self.changes {
             match change {
-                Change::Put(record) if record.memory.version > 1 => ids.extend([change.id(), WAS_THERE]),
-                Change::Put(_) | Change::SetState { .. } => ids.push(change.id()),
+                Change::Put(record) if record.memory.version > 1 => ids.extend([record.memory.id, WAS_THERE]),
+                Change::Put(record) => ids.push(record.memory.id),
+                Change::SetState { id, .. } => ids.push(*id),
                 Change::Stand { id, .. } => others.push(*id),
-                Change::Access { .. } => {}
+                Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => {}
             }
         }
         ids.append(&mut others);

@@ -41,7 +41,7 @@ pub mod time;
 pub mod timewords;
 mod words;
 
-pub use change::{Batch, Change, Lsn, Record, RequestKey};
+pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use filter::Filter;

@@ -1,8 +1,10 @@
 //! The one way in which state changes: live writes and replay go through it alike. It decides nothing.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hindsight_core::{Batch, Change, Lsn, Record, State};
+use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purged, Record, State};
+use hindsight_storage::erasure::hash_of_memory;
 use hindsight_storage::record_digest;
 
 use crate::error::EngineError;
@@ -26,6 +28,11 @@ pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Resul
             Ok::<Record, EngineError>(Record::clone(old))
         };
         match change {
+            Change::DropNamespace => drop_all(state, lsn),
+            Change::Purge(purge) => match &purge.target {
+                Purged::Namespace(_) => drop_all(state, lsn),
+                Purged::Memories(hashes) => take_away(state, lsn, &batch.namespace, &purge.key, hashes),
+            },
             Change::Put(record) => put(state, lsn, *record)?,
             Change::SetState { id, state: next, version, at } => {
                 let mut record = known(id)?;
@@ -55,7 +62,8 @@ pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Resul
         state.requests.remember(request, ids, lsn);
     }
     state.applied = lsn;
-    state.last_at = state.last_at.max(Some(batch.at));
+    // A namespace that begins anew has no batch before its first.
+    state.last_at = if state.is_there() { state.last_at.max(Some(batch.at)) } else { None };
     Ok(())
 }
 
@@ -74,6 +82,34 @@ pub(crate) fn in_two_steps(
     state.write().applied = before;
     std::thread::yield_now();
     apply(&mut state.write(), lsn, Batch { changes, ..batch })
+}
+
+/// The namespace as if nothing had ever been written to it.
+fn drop_all(state: &mut NamespaceState, lsn: Lsn) {
+    let gone = NamespaceState {
+        stored: state.stored,
+        gone: lsn,
+        dropped: lsn,
+        has_old_files: true,
+        ..NamespaceState::default()
+    };
+    *state = gone;
+}
+
+/// Takes the memories with these hashes out of everything, and with them every request that touched one: its digest
+/// is made of what was asked for.
+fn take_away(state: &mut NamespaceState, lsn: Lsn, namespace: &Namespace, key: &[u8; 32], hashes: &[u128]) {
+    let is_purged = |id: &MemoryId| hashes.binary_search(&hash_of_memory(key, namespace, *id)).is_ok();
+    let ids: BTreeSet<MemoryId> = state.records.keys().copied().filter(is_purged).collect();
+    for id in &ids {
+        let Some(old) = state.records.remove(id) else { continue };
+        state.digest.remove(record_digest(*id, old.record.memory.version, old.lsn));
+        state.forgotten -= usize::from(old.record.memory.state == State::Forgotten);
+        state.dirty.remove(id);
+        state.index.remove(*id);
+    }
+    state.requests.drop_all_of(&ids);
+    state.gone = lsn;
 }
 
 fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hindsight_core::{Lsn, Namespace};
 use hindsight_storage::io::Io;
 use hindsight_storage::{
-    CheckpointReport, CheckpointSource, NamespaceCheckpoint, Storage, StorageError, StoredCheckpoint,
-    StoredModel,
+    CheckpointReport, CheckpointSource, Erased, Erasure, NamespaceCheckpoint, Storage, StorageError,
+    StoredCheckpoint, StoredModel,
 };
 
 use crate::error::EngineError;
@@ -15,8 +15,9 @@ use crate::namespaces::{Cell, Namespaces};
 
 /// A namespace of this many record files is rewritten into one.
 const FILES_MAX: usize = 8;
-/// A namespace whose files hold this many times its memories is rewritten.
-const DEAD_FACTOR: u64 = 2;
+/// A namespace whose files would hold more records than 5 for every 4 memories is rewritten: so what lies on disk
+/// stays below 1.3 times what lives.
+const DEAD_FACTOR: (u64, u64) = (5, 4);
 
 /// Puts what changed since the last checkpoint into record files, and gives the log's oldest segments up.
 ///
@@ -26,18 +27,34 @@ pub(crate) fn checkpoint<I: Io>(
     storage: &Storage<Arc<I>>,
     namespaces: &Namespaces,
 ) -> Result<CheckpointReport, EngineError> {
-    // What the log says of a namespace that was not touched since the start must be in memory to be stored. Only
-    // replay leaves such tails, so none can come up later.
-    for cell in namespaces.all().into_iter().filter(|cell| cell.has_tail()) {
-        cell.ensure_loaded(storage.records())?;
-    }
-    let attempt =
-        || storage.checkpoint(&mut Source { storage, namespaces, left: None, taken: HashMap::new() });
-    match attempt() {
+    let attempt = || -> Result<CheckpointReport, EngineError> {
+        Ok(storage.checkpoint(&mut Source::new(storage, namespaces)?)?)
+    };
+    let report = match attempt() {
         // It is what makes the log shorter: on a full disk it may have the reserve.
-        Err(StorageError::Io(failure)) if storage.make_way(&failure) => Ok(attempt()?),
-        result => Ok(result?),
-    }
+        Err(EngineError::Storage(StorageError::Io(failure))) if storage.make_way(&failure) => attempt()?,
+        result => result?,
+    };
+    namespaces.sweep_dropped(report.checkpoint);
+    Ok(report)
+}
+
+/// Erases what was purged, unless that is done; see [`Storage::erase`].
+///
+/// # Errors
+/// As [`checkpoint`].
+pub(crate) fn erase<I: Io>(
+    storage: &Storage<Arc<I>>,
+    namespaces: &Namespaces,
+) -> Result<Erased, EngineError> {
+    let attempt =
+        || -> Result<Erased, EngineError> { Ok(storage.erase(&mut Source::new(storage, namespaces)?)?) };
+    let erased = match attempt() {
+        Err(EngineError::Storage(StorageError::Io(failure))) if storage.make_way(&failure) => attempt()?,
+        result => result?,
+    };
+    namespaces.sweep_dropped(storage.checkpoint_lsn());
+    Ok(erased)
 }
 
 /// Whether any namespace holds what record files do not.
@@ -54,7 +71,40 @@ struct Source<'a, I: Io> {
     taken: HashMap<Namespace, Arc<Cell>>,
 }
 
+impl<'a, I: Io> Source<'a, I> {
+    fn new(storage: &'a Storage<Arc<I>>, namespaces: &'a Namespaces) -> Result<Self, EngineError> {
+        // What the log says of a namespace that was not touched since the start must be in memory to be stored. Only
+        // replay leaves such tails, so none can come up later.
+        for cell in namespaces.all().into_iter().filter(|cell| cell.has_tail()) {
+            cell.ensure_loaded(storage.records())?;
+        }
+        Ok(Source { storage, namespaces, left: None, taken: HashMap::new() })
+    }
+}
+
 impl<I: Io> CheckpointSource for Source<'_, I> {
+    fn erasures(&mut self, checkpoint: Lsn) -> Vec<Erasure> {
+        // The list of namespaces must be younger than the position up to which this is asked.
+        self.left = None;
+        self.namespaces.erasures.take(checkpoint)
+    }
+
+    fn dropped(&mut self, checkpoint: Lsn) -> Vec<Namespace> {
+        let all = self.namespaces.all().into_iter();
+        let dropped = all.filter(|cell| {
+            let _writer = cell.lock_writer();
+            let mut state = cell.state.write();
+            // What was written since is in the log behind the checkpoint, or it would have been taken.
+            let is_one =
+                state.has_old_files && state.dropped <= checkpoint && !self.taken.contains_key(&cell.name);
+            if is_one && !state.is_there() {
+                state.stored = state.applied;
+            }
+            is_one
+        });
+        dropped.map(|cell| cell.name.clone()).collect()
+    }
+
     fn next(&mut self) -> Option<NamespaceCheckpoint> {
         let left = self.left.get_or_insert_with(|| self.namespaces.all());
         while let Some(cell) = left.pop() {
@@ -71,6 +121,12 @@ impl<I: Io> CheckpointSource for Source<'_, I> {
         let _writer = cell.lock_writer();
         let mut state = cell.state.write();
         state.stored = stored.applied;
+        if stored.rewritten && stored.applied >= state.gone {
+            state.gone = Lsn(0);
+        }
+        if stored.rewritten && stored.applied > state.dropped {
+            state.has_old_files = false;
+        }
         let newer: Vec<_> = state
             .dirty
             .iter()
@@ -86,15 +142,18 @@ impl<I: Io> CheckpointSource for Source<'_, I> {
 fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell) -> Option<NamespaceCheckpoint> {
     let _writer = cell.lock_writer();
     let state = cell.state.read();
-    if state.applied <= state.stored {
+    if state.applied <= state.stored || !state.is_there() {
         return None;
     }
     let live = u64::try_from(state.records.len()).unwrap_or(u64::MAX);
     let files = storage.namespace_files(&cell.name);
-    let rewrite = files.is_some_and(|files| {
-        let records = files.records + u64::try_from(state.dirty.len()).unwrap_or(0);
-        files.files >= FILES_MAX || records > live.saturating_mul(DEAD_FACTOR)
-    });
+    let has_gone = state.gone > Lsn(0) || state.has_old_files;
+    let rewrite = has_gone
+        || files.is_some_and(|files| {
+            let records = files.records + u64::try_from(state.dirty.len()).unwrap_or(0);
+            files.files >= FILES_MAX
+                || records.saturating_mul(DEAD_FACTOR.1) > live.saturating_mul(DEAD_FACTOR.0)
+        });
     let held = |rewrite: bool| -> Vec<(Lsn, Arc<hindsight_core::Record>)> {
         let all = state.records.iter().filter(|(id, _)| rewrite || state.dirty.contains(id));
         all.map(|(_, held)| (held.lsn, Arc::clone(&held.record))).collect()

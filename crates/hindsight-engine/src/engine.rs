@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hindsight_core::{Batch, Change, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
@@ -16,7 +16,7 @@ use crate::error::EngineError;
 use crate::feedback::SharedRecalls;
 use crate::graph::{Grapher, Graphs};
 use crate::load::Cold;
-use crate::maintenance::Maintenance;
+use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
@@ -36,6 +36,7 @@ pub struct EngineOver<I: Io> {
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
     pub(crate) recalls: SharedRecalls,
+    pub(crate) purge_forgotten_after: Option<Duration>,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -56,10 +57,11 @@ impl Engine {
         let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
+        let forgotten_after = engine.purge_forgotten_after;
         let io = Arc::clone(&engine.io);
         let (graphs, spaces) = (Arc::clone(&engine.graphs), Arc::clone(&namespaces));
-        *engine.maintenance.lock() =
-            Some(Maintenance::start(io, storage, namespaces, checkpoint_bytes, home)?);
+        let duties = Duties { io, storage, namespaces, checkpoint_bytes, forgotten_after };
+        *engine.maintenance.lock() = Some(Maintenance::start(duties, home)?);
         *engine.grapher.lock() = Some(Grapher::start(graphs, spaces)?);
         Ok((engine, report))
     }
@@ -81,6 +83,7 @@ impl<I: Io> EngineOver<I> {
             namespaces.add_cold(stored.name, cold);
         }
         let mut replay = |lsn: Lsn, batch: Batch| -> Result<(), ReplayError> {
+            namespaces.erasures.replay(lsn, &batch);
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
@@ -93,7 +96,9 @@ impl<I: Io> EngineOver<I> {
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
             recalls: SharedRecalls::default(),
+            purge_forgotten_after: options.purge_forgotten_after,
         };
+        engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
         // Counting exactly would load every namespace that the log changed, and a start waits for no namespace.
         let memories = all.iter().map(|cell| cell.memories_known()).sum();
@@ -164,6 +169,7 @@ impl<I: Io> EngineOver<I> {
             named.push(NamespaceSummary { name: cell.name.clone(), memories: self.memories_of(cell)? });
             newest = newest.max(cell.state.read().applied);
         }
+        newest = newest.max(self.namespaces.newest_drop());
         Ok(self.unsynced((named, cells.len() > limit), newest))
     }
 
@@ -238,11 +244,15 @@ impl<I: Io> EngineOver<I> {
         Ok(self.storage.close()?)
     }
 
-    /// A namespace that was written to, in memory.
+    /// A namespace that was written to, in memory; also one that was dropped, until that is durable: who looks at it has
+    /// to wait for that, as for everything.
     pub(crate) fn loaded(&self, name: &Namespace) -> Result<Option<Arc<Cell>>, EngineError> {
         let Some(cell) = self.namespaces.get(name) else { return Ok(None) };
         cell.ensure_loaded(self.storage.records())?;
-        Ok(Some(cell))
+        let state = cell.state.read();
+        let is_seen = state.is_there() || state.applied > self.storage.synced_lsn();
+        drop(state);
+        Ok(is_seen.then_some(cell))
     }
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.

@@ -1,6 +1,6 @@
 //! What can go wrong, and what a caller should do about it.
 
-use hindsight_core::{Invalid, MemoryId, Namespace};
+use hindsight_core::{Invalid, Lsn, MemoryId, Namespace};
 use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 /// What a caller should do about an error. Fronts map this, and nothing else, to their codes.
@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// An error of the engine. Nothing of the request was done.
+/// An error of the engine. Nothing of the request was done, but for [`EngineError::ErasurePending`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -143,6 +143,16 @@ pub enum EngineError {
         /// The id that was given.
         id: hindsight_core::RecallId,
     },
+    /// The purge is durable and nobody finds the memories; their bytes are still in a file.
+    #[error(
+        "purged at lsn {lsn}: nobody finds the memories any more; their bytes are erased as soon as possible, which waits for {waits_for}; send the same request id again for the receipt"
+    )]
+    ErasurePending {
+        /// The position of the purge.
+        lsn: Lsn,
+        /// What stands in the way.
+        waits_for: String,
+    },
     /// A limit of the whole data directory is reached.
     #[error("{what} is at its limit of {most}")]
     LimitReached {
@@ -189,6 +199,7 @@ impl EngineError {
             | EngineError::RequestIdReused { .. } => ErrorKind::AlreadyExists,
             EngineError::VersionMismatch { .. } | EngineError::CountMismatch { .. } => ErrorKind::Conflict,
             EngineError::WrongState { .. }
+            | EngineError::ErasurePending { .. }
             | EngineError::NotSuperseded { .. }
             | EngineError::SupersededSince { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
@@ -217,6 +228,7 @@ impl EngineError {
             EngineError::NotSuperseded { .. } => "NOT_SUPERSEDED",
             EngineError::SupersededSince { .. } => "SUPERSEDED_SINCE",
             EngineError::RecallNotFound { .. } => "RECALL_NOT_FOUND",
+            EngineError::ErasurePending { .. } => "ERASURE_PENDING",
             EngineError::LimitReached { .. } => "LIMIT_REACHED",
             EngineError::Unapplicable { .. } => "CHECKSUM_MISMATCH",
             EngineError::NoRandomness(_) | EngineError::NoThread(_) => "INTERNAL",

@@ -123,7 +123,7 @@ impl<I: Io> EngineOver<I> {
             let at = next_time(&*self.io, &state);
             (judged(&state, namespace, &feedback, at)?, at)
         };
-        let ids: Vec<MemoryId> = changes.iter().map(Change::id).collect();
+        let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         let revision = if changes.is_empty() {
             cell.state.read().applied
         } else {

@@ -130,7 +130,7 @@ fn check_target(target: &ForgetTarget) -> Result<(), Invalid> {
     }
 }
 
-fn check_ids(ids: &[MemoryId]) -> Result<(), Invalid> {
+pub(crate) fn check_ids(ids: &[MemoryId]) -> Result<(), Invalid> {
     if ids.is_empty() || ids.len() > FORGET_IDS_MAX {
         return Err(Invalid::one("ids", format!("has {} ids: expected 1 to {FORGET_IDS_MAX}", ids.len())));
     }
@@ -138,7 +138,11 @@ fn check_ids(ids: &[MemoryId]) -> Result<(), Invalid> {
 }
 
 /// The distinct ids, each of a memory that is there.
-fn known(cell: &Cell, state: &NamespaceState, ids: &[MemoryId]) -> Result<Vec<MemoryId>, EngineError> {
+pub(crate) fn known(
+    cell: &Cell,
+    state: &NamespaceState,
+    ids: &[MemoryId],
+) -> Result<Vec<MemoryId>, EngineError> {
     let mut distinct = ids.to_vec();
     distinct.sort_unstable();
     distinct.dedup();
@@ -192,6 +196,6 @@ fn restored(state: &NamespaceState, ids: &[MemoryId], at: Timestamp) -> Vec<Chan
 
 fn affected(changes: &[Change], revision: hindsight_core::Lsn) -> Affected {
     let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
-    let ids = changes.iter().map(Change::id).take(FORGET_IDS_MAX).collect();
+    let ids = changes.iter().filter_map(Change::id).take(FORGET_IDS_MAX).collect();
     Affected { count, ids, replayed: false, revision }
 }

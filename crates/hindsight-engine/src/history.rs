@@ -66,7 +66,7 @@ impl<I: Io> EngineOver<I> {
             let at = next_time(&*self.io, &state);
             (take_back(&state, namespace, rollback.id, at)?, at)
         };
-        let ids: Vec<MemoryId> = changes.iter().map(Change::id).collect();
+        let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let done = rolled_back(&cell.state.read(), &ids, None);
         Ok(self.unsynced(RolledBack { revision, ..done }, revision))

@@ -22,13 +22,17 @@
 //! **Graphs.** A namespace that has outgrown the exact scan of its vectors gets a graph over them, built in the background
 //! in steps of a few milliseconds, from rows that are copied a few at a time. What came later is scanned beside it.
 //!
+//! **Purges.** A purge is a batch like any other, and takes memories out of every answer at once. It is answered when no
+//! byte of them is left on the disk; until then, and after any crash, what is left to do stands in the log or the ledger.
+//!
 //! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
 //! which were never synced answers no reads. The others go on.
 //!
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `history`, `feedback`, `read`, `apply`, `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `apply`,
+//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -36,8 +40,10 @@ mod backup;
 mod checkpoint;
 mod decide;
 mod decision;
+mod drop_namespace;
 mod encounter;
 mod engine;
+mod erase;
 mod error;
 mod feedback;
 mod forget;
@@ -48,6 +54,7 @@ mod load;
 mod maintenance;
 mod namespaces;
 mod options;
+mod purge;
 mod read;
 pub mod reply;
 pub mod request;
@@ -62,15 +69,18 @@ mod view;
 mod write;
 
 pub use engine::{Engine, EngineOver};
+pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
+pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
 pub use options::{Nearness, OpenReport, Options};
+pub use purge::PurgeBegun;
 pub use reply::{
     Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceStats, NamespaceSummary, Page,
-    RolledBack, Updated, VectorGraph, Written,
+    PurgeDone, RolledBack, Updated, VectorGraph, Written,
 };
 pub use request::{
-    BatchRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest,
-    RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
+    BatchRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker,
+    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 pub use unsynced::Unsynced;

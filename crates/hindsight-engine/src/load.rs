@@ -19,12 +19,16 @@ pub(crate) struct Cold {
     pub(crate) id: NamespaceId,
     /// Memories in its files that are not forgotten.
     pub(crate) memories: u64,
+    /// Memories in its files that are.
+    pub(crate) forgotten: u64,
     /// The newest batch that its files hold.
     pub(crate) applied: Lsn,
     /// Batches of the log that are newer than its files, in order.
     pub(crate) tail: Vec<(Lsn, Batch)>,
     /// The memories that those change.
     pub(crate) touched: HashSet<MemoryId>,
+    /// Whether one of them purges: which memories that are can't be told before they are loaded.
+    pub(crate) has_purge: bool,
 }
 
 impl Cold {
@@ -33,9 +37,11 @@ impl Cold {
         Cold {
             id: stored.id,
             memories: stored.live.saturating_sub(stored.forgotten),
+            forgotten: stored.forgotten,
             applied: stored.applied,
             tail: Vec::new(),
             touched: HashSet::new(),
+            has_purge: false,
         }
     }
 }

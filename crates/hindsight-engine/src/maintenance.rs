@@ -1,5 +1,5 @@
-//! The threads that work while the engine serves: one takes checkpoints, logs access counts and notices when a full disk
-//! has room again, one opens the directory and ends.
+//! The threads that work while the engine serves: one takes checkpoints, erases what was purged, logs access counts and
+//! notices when a full disk has room again, one opens the directory and ends.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,16 +11,21 @@ use hindsight_storage::io::Io;
 use parking_lot::{Condvar, Mutex};
 
 use crate::checkpoint::checkpoint;
+use crate::decide::now;
+use crate::erase;
 use crate::error::EngineError;
 use crate::feedback::log_accesses;
 use crate::namespaces::Namespaces;
 
-/// How often the length of the log is looked at, and whether a full disk has room.
+/// How often it looks whether something is to be done, and whether a full disk has room.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How many looks lie between two times that access counts are logged: 5 seconds.
-const LOOKS_PER_COUNT: u32 = 10;
-/// How long a failed checkpoint rests before it is tried again.
+/// How often it is logged how often memories were returned.
+const COUNT_EVERY: Duration = Duration::from_secs(5);
+/// How long what failed rests before it is tried again.
 const REST: Duration = Duration::from_secs(10);
+/// When what was forgotten long ago is looked for first, after the start, and how often after that.
+const FORGOTTEN_FIRST: Duration = Duration::from_secs(60);
+const FORGOTTEN_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// The running threads; dropping it stops them and waits for a checkpoint that is being taken.
 #[derive(Debug)]
@@ -51,49 +56,36 @@ impl Maintenance {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub(crate) fn start<I: Io>(
-        io: Arc<I>,
-        storage: Arc<Storage<Arc<I>>>,
-        namespaces: Arc<Namespaces>,
-        checkpoint_bytes: u64,
-        home: DirectoryHome,
-    ) -> Result<Maintenance, EngineError> {
+    pub(crate) fn start<I: Io>(duties: Duties<I>, home: DirectoryHome) -> Result<Maintenance, EngineError> {
         let stop = Arc::new(Stop::default());
         // Dropped on the way out with an error, it stops what has been started.
         let mut maintenance = Maintenance { stop, threads: Vec::new() };
-        let (asked, of_storage) = (Arc::clone(&maintenance.stop), Arc::clone(&storage));
+        let (asked, of_storage) = (Arc::clone(&maintenance.stop), Arc::clone(&duties.storage));
         maintenance.spawn("directory", move || open_directory(&of_storage, &home, &asked))?;
         let asked = Arc::clone(&maintenance.stop);
         let run = move || {
-            let (mut rests_until, mut looks): (Option<Instant>, u32) = (None, 0);
+            let began = Instant::now();
+            let (mut checkpoint_at, mut erase_at, mut forgotten_at) = (began, began, began + FORGOTTEN_FIRST);
+            let mut count_at = began + COUNT_EVERY;
             while !asked.wait(LOOK_EVERY) {
-                looks = looks.wrapping_add(1);
-                if let Err(error) = storage.space_step() {
+                if let Err(error) = duties.storage.space_step() {
                     tracing::debug!(%error, "the log takes nothing more");
                 }
-                if looks.is_multiple_of(LOOKS_PER_COUNT)
-                    && let Err(error) = log_accesses(&*io, &storage, &namespaces)
-                {
-                    let error = &error as &dyn std::error::Error;
-                    tracing::warn!(error, "how often memories were returned could not be logged");
+                let now = Instant::now();
+                if now >= count_at {
+                    count_at = now + COUNT_EVERY;
+                    duties.count();
                 }
-                let rests = rests_until.is_some_and(|until| Instant::now() < until);
-                if rests || storage.log_bytes() < checkpoint_bytes {
-                    continue;
+                if now >= checkpoint_at && !duties.checkpoint() {
+                    checkpoint_at = now + REST;
                 }
-                rests_until = match checkpoint(&storage, &namespaces) {
-                    Ok(report) => {
-                        tracing::info!(?report, "checkpoint");
-                        None
-                    }
-                    Err(error) => {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "no checkpoint: the log keeps growing"
-                        );
-                        Some(Instant::now() + REST)
-                    }
-                };
+                if now >= forgotten_at {
+                    forgotten_at = now + FORGOTTEN_EVERY;
+                    duties.purge_forgotten();
+                }
+                if now >= erase_at && !duties.erase() {
+                    erase_at = now + REST;
+                }
             }
         };
         maintenance.spawn("checkpoint", run)?;
@@ -117,6 +109,70 @@ fn open_directory<I: Io>(storage: &Storage<Arc<I>>, home: &DirectoryHome, stop: 
             "no directory: a namespace is loaded when a memory of it is asked for"
         ),
     }
+}
+
+/// What the thread sees to.
+pub(crate) struct Duties<I: Io> {
+    pub(crate) io: Arc<I>,
+    pub(crate) storage: Arc<Storage<Arc<I>>>,
+    pub(crate) namespaces: Arc<Namespaces>,
+    /// Bytes of the log after which a checkpoint is taken.
+    pub(crate) checkpoint_bytes: u64,
+    /// How long forgotten memories are kept.
+    pub(crate) forgotten_after: Option<Duration>,
+}
+
+impl<I: Io> Duties<I> {
+    /// Takes a checkpoint when one is due; false when that failed.
+    fn checkpoint(&self) -> bool {
+        if self.storage.log_bytes() < self.checkpoint_bytes {
+            return true;
+        }
+        match checkpoint(&self.storage, &self.namespaces) {
+            Ok(report) => {
+                tracing::info!(?report, "checkpoint");
+                true
+            }
+            Err(error) => warn(&error, "no checkpoint: the log keeps growing"),
+        }
+    }
+
+    /// Logs how often memories were returned since the last time.
+    fn count(&self) {
+        if let Err(error) = log_accesses(&*self.io, &self.storage, &self.namespaces) {
+            warn(&error, "how often memories were returned could not be logged");
+        }
+    }
+
+    /// Goes on with an erasure that a crash or an obstacle has left; false when something is in the way.
+    fn erase(&self) -> bool {
+        if self.storage.poison().is_some() || !erase::is_due(&self.storage, &self.namespaces) {
+            return true;
+        }
+        match erase::erase(&self.storage, &self.namespaces) {
+            Ok(erased) => erased.waits_for.is_none_or(|waits_for| {
+                tracing::info!(waits_for, "an erasure waits");
+                false
+            }),
+            Err(error) => warn(&error, "what was purged is not erased: it is tried again"),
+        }
+    }
+
+    fn purge_forgotten(&self) {
+        let Some(time) = self.forgotten_after.filter(|_| self.storage.poison().is_none()) else { return };
+        let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        let cutoff = now(&*self.io).plus_ms(-time);
+        match erase::purge_forgotten(&*self.io, &self.storage, &self.namespaces, cutoff) {
+            Ok(0) => {}
+            Ok(memories) => tracing::info!(memories, "purged what was forgotten long ago"),
+            Err(error) => drop(warn(&error, "what was forgotten long ago is not purged: it is tried again")),
+        }
+    }
+}
+
+fn warn(error: &EngineError, what: &str) -> bool {
+    tracing::warn!(error = error as &dyn std::error::Error, "{what}");
+    false
 }
 
 impl Drop for Maintenance {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hindsight_core::limits::NAMESPACES_MAX;
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace};
+use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purged};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
 
+use crate::erase::Erasures;
 use crate::error::EngineError;
 use crate::feedback::Accesses;
 use crate::load::{Cold, load};
@@ -69,10 +70,21 @@ impl Cell {
         if has(Sabotage::ForgetRequestIds) {
             batch.request = None;
         }
-        match self.cold.lock().as_mut() {
-            Some(cold) => {
-                cold.touched.extend(batch.changes.iter().map(Change::id));
-                cold.tail.push((lsn, batch));
+        let mut cold = self.cold.lock();
+        match cold.as_mut() {
+            Some(lies) if lsn <= lies.applied => {}
+            Some(lies) if drops(&batch) => {
+                // Nothing of what the files hold is left.
+                let mut state = self.state.write();
+                state.stored = lies.applied;
+                crate::apply::apply(&mut state, lsn, batch)?;
+                *cold = None;
+                self.is_loaded.store(true, Ordering::Release);
+            }
+            Some(lies) => {
+                lies.touched.extend(batch.changes.iter().filter_map(Change::id));
+                lies.has_purge |= batch.changes.iter().any(|change| matches!(change, Change::Purge(_)));
+                lies.tail.push((lsn, batch));
             }
             None => crate::apply::apply(&mut self.state.write(), lsn, batch)?,
         }
@@ -90,17 +102,17 @@ impl Cell {
             return !cold.tail.is_empty();
         }
         let state = self.state.read();
-        state.applied > state.stored
+        state.applied > state.stored && (state.is_there() || state.has_old_files)
     }
 
     /// Where to look for a memory while the namespace is not loaded: its number, and the newest batch that it is at. `None`
-    /// when it is loaded, or when the log's tail changed that memory.
+    /// when it is loaded, or when the log's tail changed that memory or purges any.
     pub(crate) fn cold_place(&self, id: MemoryId) -> Option<(NamespaceId, Lsn)> {
         if self.is_loaded.load(Ordering::Acquire) {
             return None;
         }
         let cold = self.cold.lock();
-        let cold = cold.as_ref().filter(|cold| !cold.touched.contains(&id))?;
+        let cold = cold.as_ref().filter(|cold| !cold.has_purge && !cold.touched.contains(&id))?;
         Some((cold.id, cold.tail.last().map_or(cold.applied, |(lsn, _)| *lsn)))
     }
 
@@ -126,16 +138,36 @@ impl Cell {
         self.memories().unwrap_or_default()
     }
 
-    /// Whether anything was ever written here; a refused first write leaves nothing that anyone can see.
+    /// Whether anything was ever written here and not dropped since; a refused first write leaves nothing that anyone can
+    /// see.
     pub(crate) fn exists(&self) -> bool {
-        self.cold.lock().is_some() || self.state.read().applied > Lsn(0)
+        self.cold.lock().is_some() || self.state.read().is_there()
     }
+
+    /// Whether its record files are not loaded, with no batches beyond them, and hold forgotten memories.
+    pub(crate) fn sleeps_on_forgotten(&self) -> Option<NamespaceId> {
+        let cold = self.cold.lock();
+        cold.as_ref().filter(|cold| cold.tail.is_empty() && cold.forgotten > 0).map(|cold| cold.id)
+    }
+}
+
+/// Whether nothing of a namespace is left after a batch.
+fn drops(batch: &Batch) -> bool {
+    batch.changes.iter().any(|change| match change {
+        Change::DropNamespace => true,
+        Change::Purge(purge) => matches!(purge.target, Purged::Namespace(_)),
+        Change::Put(_) | Change::SetState { .. } | Change::Stand { .. } | Change::Access { .. } => false,
+    })
 }
 
 /// All namespaces.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
     cells: RwLock<BTreeMap<Namespace, Arc<Cell>>>,
+    /// The newest batch that dropped one of them: a list without it waits for that to be durable.
+    newest_drop: AtomicU64,
+    /// Purges that the ledger does not have yet.
+    pub(crate) erasures: Erasures,
 }
 
 impl Namespaces {
@@ -144,10 +176,29 @@ impl Namespaces {
         self.cells.write().insert(name.clone(), Arc::new(Cell::new(name, Some(cold))));
     }
 
-    /// A namespace that was written to.
+    /// A namespace whose name is known: whether it is there is to be asked.
     pub(crate) fn get(&self, name: &Namespace) -> Option<Arc<Cell>> {
-        let cell = self.cells.read().get(name).cloned();
-        cell.filter(|cell| cell.exists())
+        self.cells.read().get(name).cloned()
+    }
+
+    /// A batch has dropped a namespace.
+    pub(crate) fn note_drop(&self, lsn: Lsn) {
+        self.newest_drop.fetch_max(lsn.0, Ordering::AcqRel);
+    }
+
+    pub(crate) fn newest_drop(&self) -> Lsn {
+        Lsn(self.newest_drop.load(Ordering::Acquire))
+    }
+
+    /// Lets go of the namespaces that a batch up to `lsn` dropped and that nobody holds: with the lock held, nobody can
+    /// begin to.
+    pub(crate) fn sweep_dropped(&self, lsn: Lsn) {
+        self.cells.write().retain(|_, cell| {
+            let state = cell.state.read();
+            let is_dropped = state.dropped > Lsn(0) && state.dropped <= lsn && !state.is_there();
+            drop(state);
+            !(is_dropped && Arc::strong_count(cell) == 1)
+        });
     }
 
     /// A namespace, made when it is missing.

@@ -9,7 +9,7 @@ use hindsight_core::likeness::Thresholds;
 use hindsight_index::GraphRule;
 
 /// How to open a data directory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How the log is kept.
     pub storage: hindsight_storage::StorageOptions,
@@ -17,6 +17,19 @@ pub struct Options {
     pub graph: GraphRule,
     /// From which cosine on two memories are compared.
     pub nearness: Nearness,
+    /// How long a forgotten memory can be restored before it is purged; `None` keeps it for ever. Default 30 days.
+    pub purge_forgotten_after: Option<Duration>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            storage: hindsight_storage::StorageOptions::default(),
+            graph: GraphRule::default(),
+            nearness: Nearness::default(),
+            purge_forgotten_after: Some(Duration::from_secs(30 * 24 * 60 * 60)),
+        }
+    }
 }
 
 /// From which cosine on two memories are compared: what is near differs from model to model.

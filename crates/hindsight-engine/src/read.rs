@@ -140,6 +140,9 @@ impl<I: Io> EngineOver<I> {
         let cell = self.loaded(namespace)?;
         let cell = cell.ok_or_else(|| EngineError::NamespaceNotFound { namespace: namespace.clone() })?;
         let state = cell.state.read();
+        if !state.is_there() {
+            return Err(EngineError::NamespaceNotFound { namespace: namespace.clone() });
+        }
         Ok(self.unsynced(count(&state), state.applied))
     }
 

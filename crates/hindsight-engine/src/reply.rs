@@ -1,6 +1,7 @@
 //! What the engine answers. Each answer comes as an [`crate::Unsynced`] value and can be read once the log is synced.
 
 use hindsight_core::{Lsn, Memory, MemoryId, Neighbor, Outcome, Timestamp};
+use hindsight_storage::ErasureReceipt;
 
 use crate::EngineError;
 
@@ -94,6 +95,21 @@ pub struct Judged {
     pub replayed: bool,
     /// The log position that holds it.
     pub revision: Lsn,
+}
+
+/// What became of a purge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgeDone {
+    /// How many memories are gone (or would be), forgotten ones included.
+    pub count: u32,
+    /// Their ids, at most 1,000 of them, in order; none when the request was carried out before.
+    pub ids: Vec<MemoryId>,
+    /// The request id was seen before: nothing was done again.
+    pub replayed: bool,
+    /// The log position that holds it, or that the count reflects.
+    pub revision: Lsn,
+    /// What was erased from where; absent when nothing was purged.
+    pub receipt: Option<ErasureReceipt>,
 }
 
 /// One memory, read by id.

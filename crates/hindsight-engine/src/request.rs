@@ -106,6 +106,48 @@ pub struct ForgetRequest {
     pub request_id: Option<String>,
 }
 
+/// What to purge.
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one value a call; boxing would cost more than it saves")]
+pub enum PurgeTarget {
+    /// These; an unknown id refuses the call.
+    Ids(Vec<MemoryId>),
+    /// All that match, forgotten ones too, unless their number is another than the expected one.
+    Matching {
+        /// The condition; an empty one is refused, since it would match everything.
+        filter: Filter,
+        /// The number that a dry run gave.
+        expected_count: Option<u32>,
+    },
+    /// The namespace with everything in it.
+    Namespace {
+        /// The number of memories that a dry run gave.
+        expected_count: Option<u32>,
+    },
+}
+
+/// A hard delete.
+#[derive(Debug, Clone)]
+pub struct PurgeRequest {
+    /// What to purge.
+    pub target: PurgeTarget,
+    /// Count, and purge nothing.
+    pub validate_only: bool,
+    /// The caller's own id of the request. It is remembered as long as the ledger is kept.
+    pub request_id: Option<String>,
+}
+
+/// A namespace to drop.
+#[derive(Debug, Clone, Default)]
+pub struct DropRequest {
+    /// The number of memories that a dry run gave, forgotten ones included.
+    pub expected_count: Option<u32>,
+    /// Count, and drop nothing.
+    pub validate_only: bool,
+    /// The caller's own id of the request. It is remembered until the next checkpoint.
+    pub request_id: Option<String>,
+}
+
 /// Forgotten memories to bring back.
 #[derive(Debug, Clone)]
 pub struct RestoreRequest {

@@ -1,6 +1,6 @@
 //! Request ids: the same request sent twice acts once, also across a restart, since the ids are in the log (W9).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use hindsight_core::limits::{REQUEST_ID_CHARS_MAX, REQUEST_IDS_MAX};
 use hindsight_core::{Invalid, Lsn, MemoryId, RequestKey};
@@ -54,6 +54,13 @@ impl Requests {
             .collect();
         newer.reverse();
         newer
+    }
+
+    /// Forgets every request that changed one of these memories.
+    pub(crate) fn drop_all_of(&mut self, ids: &BTreeSet<MemoryId>) {
+        self.seen.retain(|_, seen| !seen.ids.iter().any(|id| ids.contains(id)));
+        let seen = &self.seen;
+        self.order.retain(|id| seen.contains_key(id));
     }
 
     /// Remembers a request; the oldest is dropped when there are too many.

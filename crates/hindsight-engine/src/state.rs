@@ -36,6 +36,13 @@ pub(crate) struct NamespaceState {
     pub(crate) stored: Lsn,
     /// The memories that changed since.
     pub(crate) dirty: BTreeSet<MemoryId>,
+    /// The newest batch that took something away which its record files may still have; 0 when there is none. They are
+    /// rewritten at the next checkpoint.
+    pub(crate) gone: Lsn,
+    /// The newest batch that dropped the namespace; 0 when none did.
+    pub(crate) dropped: Lsn,
+    /// Whether what the manifest has under this name may be from before that.
+    pub(crate) has_old_files: bool,
     /// An order-independent digest over id, version and batch of every memory, held against the manifest at load.
     pub(crate) digest: Digest,
 }
@@ -48,6 +55,11 @@ pub(crate) struct Held {
 }
 
 impl NamespaceState {
+    /// Whether anything was written here since the namespace was dropped, if it was.
+    pub(crate) fn is_there(&self) -> bool {
+        self.applied > self.dropped
+    }
+
     /// The record of a memory, in whatever state.
     pub(crate) fn record(&self, id: MemoryId) -> Option<&Arc<Record>> {
         self.records.get(&id).map(|held| &held.record)

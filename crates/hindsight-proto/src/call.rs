@@ -4,6 +4,7 @@
 mod feedback;
 mod forget;
 mod history;
+mod purge;
 mod read;
 mod recall;
 mod record;
@@ -16,6 +17,7 @@ use hindsight_core::{Invalid, MemoryId, Namespace};
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
+pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;

@@ -31,8 +31,8 @@ use hindsight_core::Lsn;
 pub(crate) use dump::dump;
 pub use error::{BackupError, BackupFault};
 pub use layout::{BACKUP_VERSION, BackupHeader, HEADER_BYTES, TRAILER_BYTES};
-pub use restore::restore;
 pub(crate) use restore::{check_opens, remove_tree};
+pub use restore::{restore, restore_with_ledger};
 
 use read::{BackupReader, Part};
 

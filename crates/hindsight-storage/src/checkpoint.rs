@@ -18,6 +18,7 @@ use std::{
 use hindsight_core::{Lsn, MemoryId, Namespace, Record, Timestamp};
 
 use crate::{
+    erasure::Erasure,
     error::{IoFailure, StorageError, is_shortage},
     io::Io,
     manifest::{AppendError, Edit, EditFault, Manifest, StoredModel, StoredNamespace},
@@ -44,9 +45,16 @@ pub trait CheckpointSource {
         drop(stored);
     }
 
-    /// The namespaces that a batch up to `checkpoint` dropped and that were not written to since. Asked once, after
-    /// the last [`CheckpointSource::next`].
+    /// The namespaces that a batch up to `checkpoint` dropped and that were not handed over: what the manifest has of them
+    /// is from before that, also when they were written to since. Asked once, after the last [`CheckpointSource::next`].
     fn dropped(&mut self, checkpoint: Lsn) -> Vec<Namespace> {
+        let _ = checkpoint;
+        Vec::new()
+    }
+
+    /// The purges up to `checkpoint` that were not handed over yet. Asked first of all: they are durable in the ledger
+    /// before the log may lose them.
+    fn erasures(&mut self, checkpoint: Lsn) -> Vec<Erasure> {
         let _ = checkpoint;
         Vec::new()
     }
@@ -185,6 +193,7 @@ impl<I: Io> Storage<I> {
         let logged = log.logged_bytes();
         let checkpoint = log.synced_lsn();
         let mut report = CheckpointReport { checkpoint, ..CheckpointReport::default() };
+        self.begin_erasures(source, checkpoint)?;
         loop {
             // 2. Take from the source as many changed namespaces as one round may have, and
             // 3. write their files under temporary names, sync them, name them, sync the names.
@@ -218,14 +227,13 @@ impl<I: Io> Storage<I> {
             let update = self.plan_update(&mut edits, round.stored(), &dropped, checkpoint);
             let appended = if is_idle { Ok(()) } else { manifest.append(&edits) };
             self.end_update(update, appended.is_ok());
-            match appended {
-                Ok(()) => {}
-                Err(AppendError::Unknown(failure)) => return Err(log.poison_by(failure)),
-                // The batch is certainly not there, so nothing depends on the files.
-                Err(error) => {
+            if let Err(error) = appended {
+                let AppendError::Unknown(failure) = error else {
+                    // The batch is certainly not there, so nothing depends on the files.
                     round.discard();
                     return Err(error.into_storage());
-                }
+                };
+                return Err(log.poison_by(failure));
             }
             round.tell(source, &mut report);
             // 6. Remove what nothing names any more: the files that were replaced, and
@@ -245,7 +253,7 @@ impl<I: Io> Storage<I> {
     }
 
     /// Poisons, unless nothing is uncertain.
-    fn settle(&self, error: StorageError) -> StorageError {
+    pub(crate) fn settle(&self, error: StorageError) -> StorageError {
         match error {
             StorageError::Io(failure) if !is_harmless(&failure) => self.log().poison_by(failure),
             StorageError::Poisoned(failure) => self.log().poison_by(failure),

@@ -5,19 +5,23 @@
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
 use bincode::{Decode, Encode, config, error::DecodeError};
-use hindsight_core::{Batch, Lsn, Record};
+use hindsight_core::{Batch, Change, Lsn, Record};
 
 use crate::{
+    erasure::Erasure,
     manifest::Edit,
     records::SeenRequest,
-    stored::{StoredBatch, StoredEdit, StoredRecord, StoredSeen},
+    stored::{StoredBatch, StoredEdit, StoredErasure, StoredRecord, StoredSeen},
 };
 
-/// The schema that this version writes, and the newest that it reads.
-pub const SCHEMA_VERSION: u16 = 1;
+/// The newest schema that this version reads. What an older one can say is written in that one, so that an older
+/// version reads it.
+pub const SCHEMA_VERSION: u16 = 2;
+/// The schema of records, requests, and batches of nothing but puts and changes of state.
+const SCHEMA_1: u16 = 1;
 
 /// The schema of a batch of edits that names the stamp of the directory or the model of a namespace, and the newest of edits that this version reads.
-/// Edits without either are written in [`SCHEMA_VERSION`]; but for these two edits the two are the same.
+/// Edits without either are written in schema 1; but for these two edits the two are the same.
 const STAMP_SCHEMA_VERSION: u16 = 2;
 
 /// Why a batch can't become bytes, or bytes a batch.
@@ -94,7 +98,9 @@ impl CodecError {
 /// [`CodecError::Encode`] or [`CodecError::Field`]; none of them happens to a batch that the core made.
 pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    encode(StoredBatch::try_from(batch)?, &mut bytes)?;
+    let is_old = |change: &Change| matches!(change, Change::Put(_) | Change::SetState { .. });
+    let is_new = !batch.changes.iter().all(is_old);
+    encode_as(if is_new { SCHEMA_VERSION } else { SCHEMA_1 }, StoredBatch::try_from(batch)?, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -139,7 +145,7 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let is_newer = |edit: &Edit| matches!(edit, Edit::Directory { .. } | Edit::SetModel { .. });
-    let version = if edits.iter().any(is_newer) { STAMP_SCHEMA_VERSION } else { SCHEMA_VERSION };
+    let version = if edits.iter().any(is_newer) { STAMP_SCHEMA_VERSION } else { SCHEMA_1 };
     encode_as(version, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }
@@ -152,8 +158,21 @@ pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
     decode_up_to::<Vec<StoredEdit>>(STAMP_SCHEMA_VERSION, bytes)?.into_iter().map(Edit::try_from).collect()
 }
 
+/// The entries of the erasure ledger as bytes.
+pub(crate) fn encode_erasures(erasures: &[Erasure]) -> Result<Vec<u8>, CodecError> {
+    let mut bytes = Vec::new();
+    let stored: Vec<StoredErasure> = erasures.iter().map(StoredErasure::from).collect();
+    encode_as(SCHEMA_VERSION, stored, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The entries that [`encode_erasures`] made these bytes of.
+pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> {
+    Ok(decode::<Vec<StoredErasure>>(bytes)?.into_iter().map(Erasure::from).collect())
+}
+
 fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
-    encode_as(SCHEMA_VERSION, value, bytes)
+    encode_as(SCHEMA_1, value, bytes)
 }
 
 fn encode_as(version: u16, value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -11,6 +11,7 @@ use hindsight_core::Lsn;
 use crate::{
     checkpoint::UnfitCheckpoint,
     codec::CodecError,
+    erasure::LedgerFault,
     frame::FrameFault,
     manifest::ManifestFault,
     records::RecordFault,
@@ -109,6 +110,15 @@ pub enum StorageError {
         /// What is wrong with it.
         #[source]
         fault: ManifestFault,
+    },
+    /// The erasure ledger is not what was written, or not this database's. Nothing was changed.
+    #[error("{path} can't be used; nothing was changed: put a copy of it in its place, or remove it, after which restored backups bring back what was purged", path = path.display())]
+    CorruptLedger {
+        /// The ledger.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        fault: LedgerFault,
     },
     /// There is no manifest, and there must have been one. Nothing was changed.
     #[error("{path} has no MANIFEST file, and there was one: {found} is there; nothing was changed, restore a backup", path = path.display(), found = found.display())]
@@ -296,11 +306,13 @@ impl StorageError {
                 StorageErrorKind::Refused
             }
             StorageError::CorruptManifest { fault, .. } if fault.is_newer() => StorageErrorKind::Refused,
+            StorageError::CorruptLedger { fault, .. } if fault.is_newer() => StorageErrorKind::Refused,
             StorageError::Corrupt { .. }
             | StorageError::CorruptSegment { .. }
             | StorageError::CorruptRecords { .. }
             | StorageError::CorruptNamespace { .. }
             | StorageError::CorruptManifest { .. }
+            | StorageError::CorruptLedger { .. }
             | StorageError::NoManifest { .. }
             | StorageError::MissingFile { .. }
             | StorageError::LogTooShort { .. }

@@ -9,6 +9,7 @@
 //! Reading order: [`store`] (a data directory), `log` (how a batch becomes durable), `space` (a full disk), `recovery` (what happens after
 //! a crash), [`frame`] and [`segment`] (the bytes, described in `docs/disk-format.md`), `codec` (what is in a frame),
 //! [`checkpoint`] (from the log into record files), [`records`] (the files), [`manifest`] (which there are),
+//! [`erasure`] (what was purged leaves no byte),
 //! [`directory`] (where each memory lies in them, on sled), [`backup`], [`mod@verify`] and [`inspect`]
 //! (reading all of it without changing anything), [`mod@repair`] (a new directory of what is left of a damaged one), [`io`] (the seam to the machine; `real` is the machine, `testing` a
 //! disk that loses and tears).
@@ -23,6 +24,7 @@ pub mod backup;
 pub mod checkpoint;
 mod codec;
 pub mod directory;
+pub mod erasure;
 mod error;
 pub mod frame;
 pub mod inspect;
@@ -54,6 +56,7 @@ pub use codec::{
     CodecError, SCHEMA_VERSION, decode_batch, decode_edits, decode_record, encode_batch, encode_edits,
     encode_record,
 };
+pub use erasure::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt, LedgerFault};
 pub use error::{IoFailure, ReplayError, StorageError, StorageErrorKind};
 pub use log::{Committed, DroppedSegments, Log};
 pub use manifest::{StoredModel, StoredNamespace};

@@ -23,7 +23,13 @@ use std::{path::PathBuf, sync::Arc};
 
 use parking_lot::RwLock;
 
-use crate::{codec::CodecError, error::IoFailure, frame::FrameFault, io::Io, segment::LogEnd};
+use crate::{
+    codec::CodecError,
+    error::{At, IoFailure},
+    frame::FrameFault,
+    io::{Io, IoFile, uninterrupted},
+    segment::LogEnd,
+};
 pub(crate) use dump::{dump, edit_line, edits_of};
 pub(crate) use layout::is_unfinished_manifest;
 pub(crate) use layout::manifest_header_of;
@@ -124,6 +130,11 @@ impl<I: Io> Manifest<I> {
     /// Its number.
     pub(crate) fn number(&self) -> u32 {
         self.header.number
+    }
+
+    /// Makes everything durable that was written to its file system, names included.
+    pub(crate) fn sync_fs(&self) -> Result<(), IoFailure> {
+        uninterrupted(|| self.file.sync_fs()).at("sync the file system of", &self.path)
     }
 
     /// From now on it is not written anew before it has so many bytes.

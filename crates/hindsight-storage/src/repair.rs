@@ -31,6 +31,7 @@ use std::{
 use hindsight_core::{Batch, Lsn, Namespace};
 
 use crate::{
+    erasure::Ledger,
     error::{At, StorageError},
     io::{Io, OpenMode},
     manifest::{ManifestState, StoredNamespace, examine, examine_prefix, manifest_path, parse_manifest_name},
@@ -101,6 +102,8 @@ struct Damaged<'a, I: Io> {
     found: ManifestFound,
     state: ManifestState,
     manifests: Vec<RepairedFile>,
+    /// What was purged must not come back, whatever of the log is lost.
+    ledger: Ledger,
 }
 
 impl<'a, I: Io> Damaged<'a, I> {
@@ -112,6 +115,7 @@ impl<'a, I: Io> Damaged<'a, I> {
             found: ManifestFound::Nothing,
             state: ManifestState::default(),
             manifests: Vec::new(),
+            ledger: Ledger::default(),
         };
         damaged.store_id = match Format::read(io, dir) {
             Ok(format) => format.store_id,
@@ -123,6 +127,7 @@ impl<'a, I: Io> Damaged<'a, I> {
                 store_id.ok_or(RepairError::NoDatabase { path: dir.to_owned() })?
             }
         };
+        damaged.ledger = Ledger::open(io, dir, damaged.store_id)?;
         damaged.read_manifest()?;
         Ok(damaged)
     }
@@ -354,6 +359,9 @@ impl<I: Io> Repair<'_, I> {
         }
         for (lsn, batch) in batches {
             images.logged(lsn, batch);
+        }
+        for erasure in self.damaged.ledger.entries() {
+            images.purge(&name, erasure.lsn, &erasure.purge);
         }
         self.last = self.last.max(images.applied);
         report.namespaces.push(RepairedNamespace {

@@ -23,6 +23,7 @@ use crate::{
     checkpoint::Checkpointer,
     codec,
     directory::{DirectoryOptions, Slot},
+    erasure::Ledger,
     error::{IoFailure, ReplayError, StorageError},
     io::Io,
     log::{Committed, Log},
@@ -75,6 +76,10 @@ pub struct Storage<I: Io = RealIo> {
     // Dropped in this order: the log stops and the directory is closed before the lock is given back.
     log: Log<I>,
     pub(crate) checkpointer: Mutex<Checkpointer<I>>,
+    /// Held for a whole erasure; taken before `checkpointer`.
+    pub(crate) eraser: Mutex<()>,
+    /// Taken after `checkpointer`, and under a namespace's writer's lock: whoever has it waits for nobody.
+    pub(crate) ledger: Mutex<Ledger>,
     records: Arc<RecordFiles<I>>,
     /// Where memories lie in the record files; see [`Storage::open_directory`].
     pub(crate) directory: Slot,

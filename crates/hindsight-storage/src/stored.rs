@@ -4,6 +4,7 @@ mod edit;
 mod episode;
 mod memory;
 mod parts;
+mod purge;
 mod standing;
 mod words;
 
@@ -13,6 +14,8 @@ use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Recor
 use crate::{codec::CodecError, records::SeenRequest};
 pub(crate) use edit::StoredEdit;
 use memory::StoredMemory;
+pub(crate) use purge::StoredErasure;
+use purge::StoredPurge;
 use standing::StoredStanding;
 use words::Word;
 
@@ -34,8 +37,11 @@ struct StoredRequest {
 enum StoredChange {
     Put(Box<StoredRecord>),
     SetState { id: u128, state: u8, version: u64, at_ms: i64 },
+    // From here on since schema 2.
     Stand { id: u128, standing: Box<StoredStanding>, version: u64, at_ms: i64 },
     Access { id: u128, count: u32, at_ms: i64 },
+    DropNamespace,
+    Purge(Box<StoredPurge>),
 }
 
 /// What a record file keeps of a request: its key and the memories that it changed.
@@ -107,6 +113,8 @@ impl TryFrom<&Change> for StoredChange {
             Change::Access { id, count, at } => {
                 StoredChange::Access { id: id.as_u128(), count: *count, at_ms: at.as_ms() }
             }
+            Change::DropNamespace => StoredChange::DropNamespace,
+            Change::Purge(purge) => StoredChange::Purge(Box::new(purge.as_ref().into())),
         })
     }
 }
@@ -132,6 +140,8 @@ impl TryFrom<StoredChange> for Change {
             StoredChange::Access { id, count, at_ms } => {
                 Change::Access { id: MemoryId::from_u128(id), count, at: parts::time("at", at_ms)? }
             }
+            StoredChange::DropNamespace => Change::DropNamespace,
+            StoredChange::Purge(purge) => Change::Purge(Box::new((*purge).into())),
         })
     }
 }

@@ -24,6 +24,7 @@ use serde::Serialize;
 
 use crate::{
     directory::{DIRECTORY_DIR, Stamp},
+    erasure::{LEDGER_FILE, LEDGER_TMP, examine_ledger},
     error::{At, StorageError, StorageErrorKind},
     io::Io,
     manifest::{ManifestState, is_unfinished_manifest, parse_manifest_name},
@@ -208,6 +209,18 @@ impl<I: Io> Checker<'_, I> {
         }
     }
 
+    fn ledger(&mut self, path: &Path) -> Result<(), StorageError> {
+        match examine_ledger(self.io, path, self.store_id) {
+            Ok(entries) => {
+                let begun = entries.iter().filter(|entry| entry.done.is_none()).count();
+                let note = format_args!("{} purges, {begun} of them not erased", entries.len()).to_string();
+                self.tell(path, FileState::Ok, note);
+                Ok(())
+            }
+            Err(error) => self.tell_wrong(path, error),
+        }
+    }
+
     /// What lies in the data directory besides what was looked at.
     fn other(&mut self, name: &std::ffi::OsStr) -> Result<(), StorageError> {
         let path = self.dir.join(name);
@@ -224,7 +237,9 @@ impl<I: Io> Checker<'_, I> {
             self.tell(&path, FileState::Ok, "what the repair that made this directory kept and lost");
         } else if name == DIRECTORY_DIR {
             self.directory(&path);
-        } else if name == FORMAT_TMP || is_unfinished_manifest(name) {
+        } else if name == LEDGER_FILE {
+            self.ledger(&path)?;
+        } else if name == LEDGER_TMP || name == FORMAT_TMP || is_unfinished_manifest(name) {
             self.tell(&path, FileState::Leftover, "was never finished");
         } else {
             self.tell(&path, FileState::Unknown, "no part of a database");

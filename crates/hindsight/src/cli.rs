@@ -86,6 +86,8 @@ pub(crate) enum Command {
     History(commands::learn::HistoryArgs),
     /// Take back that a memory was superseded
     Rollback(commands::learn::RollbackArgs),
+    /// Erase memories for good: no byte is left in the data directory
+    Purge(Box<commands::purge::PurgeArgs>),
     /// Store the lines of a JSONL file
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes
@@ -102,8 +104,8 @@ pub(crate) enum Command {
     Inspect(commands::inspect::InspectArgs),
     /// Count what a namespace holds
     Stats,
-    /// Name the namespaces
-    Namespaces,
+    /// Name the namespaces, or drop one
+    Namespaces(commands::namespaces::NamespacesArgs),
     /// Ask the server how it is
     Health,
     /// Print the version

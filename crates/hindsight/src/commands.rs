@@ -12,6 +12,7 @@ pub(crate) mod learn;
 pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod namespaces;
+pub(crate) mod purge;
 pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod repair;

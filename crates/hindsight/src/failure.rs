@@ -27,8 +27,10 @@ pub(crate) enum Failure {
     NoNamespace,
     #[error("name either ids or a filter, and not both")]
     ForgetWhat,
-    #[error("{} would be forgotten: say so with --yes", counted(u64::from(*count), "memory", "memories"))]
-    Unconfirmed { count: u32 },
+    #[error("name one of --id, a filter and --whole-namespace")]
+    PurgeWhat,
+    #[error("not done: {what} {}? Say so with --yes", counted(u64::from(*count), "memory", "memories"))]
+    Unconfirmed { what: &'static str, count: u32 },
     #[error(transparent)]
     Invalid(#[from] Invalid),
     #[error(transparent)]
@@ -102,6 +104,7 @@ impl Failure {
             Failure::ReaderGone => 0,
             Failure::NoNamespace
             | Failure::ForgetWhat
+            | Failure::PurgeWhat
             | Failure::Unconfirmed { .. }
             | Failure::Invalid(_) => 2,
             Failure::Call(error) => match error {

@@ -6,6 +6,7 @@ use crate::cli::{Cli, Command, Globals};
 use crate::commands;
 use crate::commands::backup::{BackupAction, BackupArgs};
 use crate::commands::mcp::{McpAction, McpArgs};
+use crate::commands::namespaces::NamespacesAction;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::Out;
@@ -77,7 +78,11 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
             commands::backup::create(c, args, out).await
         }
         Command::Stats => commands::stats::run(c, out).await,
-        Command::Namespaces => commands::namespaces::run(c, out).await,
+        Command::Purge(args) => commands::purge::run(c, *args, out).await,
+        Command::Namespaces(args) => match args.action {
+            None => commands::namespaces::run(c, out).await,
+            Some(NamespacesAction::Drop(args)) => commands::purge::drop_namespace(c, args, out).await,
+        },
         Command::Health => commands::health::run(c, out).await,
         // These need no server and were handled before.
         Command::Serve(_)

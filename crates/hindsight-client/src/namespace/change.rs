@@ -18,15 +18,21 @@ pub struct UpdateOptions {
     pub request_id: Option<String>,
 }
 
-/// How careful a forget by filter is.
+/// How careful a forget by filter is, or a purge or drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForgetMode {
-    /// Count, and forget nothing.
+    /// Count, and take nothing away.
     DryRun,
-    /// Forget when exactly so many match, the number that a dry run gave.
+    /// Take away when exactly so many match, the number that a dry run gave.
     Expect(u32),
-    /// Forget however many match.
+    /// Take away however many match.
     Unchecked,
+}
+
+impl ForgetMode {
+    pub(super) fn expected(self) -> Option<u32> {
+        if let ForgetMode::Expect(count) = self { Some(count) } else { None }
+    }
 }
 
 impl NamespaceHandle {
@@ -107,7 +113,7 @@ impl NamespaceHandle {
     /// # Errors
     /// [`Error::Conflict`] when another number matches, what else the server answers, or that it can't be reached.
     pub async fn forget_where(&self, filter: Filter, mode: ForgetMode) -> Result<Forgotten, Error> {
-        let expected_count = if let ForgetMode::Expect(count) = mode { Some(count) } else { None };
+        let expected_count = mode.expected();
         self.forget(
             ForgetTarget::Matching { filter: Box::new(filter), expected_count },
             mode == ForgetMode::DryRun,

@@ -341,6 +341,14 @@ impl NamespaceService for Mock {
         };
         Ok(Response::new(v1::GetNamespaceStatsResponse { stats: Some(stats) }))
     }
+
+    async fn drop_namespace(
+        &self,
+        request: Request<v1::DropNamespaceRequest>,
+    ) -> Answer<v1::DropNamespaceResponse> {
+        self.enter("DropNamespace", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock holds no namespace to drop"))
+    }
 }
 
 #[tonic::async_trait]
@@ -352,6 +360,11 @@ impl AdminService for Mock {
         self.enter("Backup", &request, "").await?;
         let parts = std::mem::take(&mut *self.backup.lock().unwrap());
         Ok(Response::new(Box::pin(futures_util::stream::iter(parts))))
+    }
+
+    async fn purge(&self, request: Request<v1::PurgeRequest>) -> Answer<v1::PurgeResponse> {
+        self.enter("Purge", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock holds nothing to purge"))
     }
 
     async fn get_server_info(

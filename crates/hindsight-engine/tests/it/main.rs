@@ -6,6 +6,8 @@ mod checkpoint;
 mod concurrency;
 mod damage;
 mod directory;
+mod drop_namespace;
+mod erasure;
 mod feedback;
 mod forget;
 mod graph;

@@ -24,6 +24,7 @@ mod crash;
 mod crowd;
 mod directory;
 mod disk;
+mod erasure;
 mod expect;
 mod model;
 mod planted;
@@ -150,6 +151,34 @@ fn the_same_seed_gives_the_same_run() {
             (sim.io.calls(), sim.checked, sim.io.disk().files())
         };
         assert!(trace() == trace(), "seed {seed}");
+    }
+}
+
+/// A12, L4: the power fails at every call of a purge. Afterwards all of it is purged or nothing; what is purged is erased
+/// without anybody asking for it, and no byte of it is left, whatever the power cut did to the disk.
+#[test]
+fn a12_power_cuts_at_every_call_of_a_purge() {
+    let points = setting("HINDSIGHT_SIM_POINT").map_or(Points::Every, Points::One);
+    let mut all = Checked::default();
+    for seed in seeds(6_000, 3) {
+        let checked = erasure::run_of_a_purge(seed, Plan::Shots(points), None);
+        all.add(checked.unwrap_or_else(|wrong| panic!("{wrong}\n  repeat with HINDSIGHT_SIM_SEED={seed}")));
+    }
+    println!("{all:?}");
+    assert!(!is_whole() || (all.points > 200 && all.resumed > 100 && all.erased >= 2), "{all:?}");
+}
+
+/// Each call of a purge fails once: the purge is carried out later.
+#[test]
+fn a12_every_call_of_a_purge_fails_in_turn() {
+    for kind in [FaultKind::Errno(EIO), FaultKind::Errno(ENOSPC)] {
+        for at in 0.. {
+            match erasure::run_of_a_failing_purge(6_100, at, kind) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(wrong) => panic!("{wrong}\n  {kind:?} at call {at} of a purge"),
+            }
+        }
     }
 }
 

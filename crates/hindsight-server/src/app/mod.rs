@@ -1,7 +1,7 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `backup`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `purge`, `backup`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
@@ -10,6 +10,7 @@ mod error;
 mod gate;
 mod learn;
 pub(crate) mod page;
+mod purge;
 mod read;
 mod recall;
 mod refusal;
@@ -23,6 +24,7 @@ use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
 
 pub(crate) use backup::BackupPart;
 pub(crate) use error::AppError;
+pub(crate) use purge::shown;
 pub(crate) use refusal::{Code, Refusal};
 pub(crate) use write::Batch;
 

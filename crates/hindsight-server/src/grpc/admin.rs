@@ -1,12 +1,13 @@
-//! `AdminService`: who answers, and a copy of everything.
+//! `AdminService`: who answers, a copy of everything, and what is to go for good.
 
 use std::{pin::Pin, sync::Arc};
 
 use futures_util::{Stream, StreamExt, stream};
-use hindsight_proto::time;
 use hindsight_proto::v1::{self, admin_service_server::AdminService};
+use hindsight_proto::{call, time};
 use tonic::{Request, Response, Status};
 
+use super::purge::purged;
 use super::status::refuse;
 use crate::app::{App, AppError, BackupPart};
 
@@ -23,6 +24,11 @@ impl AdminService for Admin {
         let parts = self.0.backup().map_err(refuse)?;
         let parts = stream::unfold(parts, |mut parts| async move { Some((parts.recv().await?, parts)) });
         Ok(Response::new(Box::pin(parts.map(message))))
+    }
+
+    async fn purge(&self, request: Request<v1::PurgeRequest>) -> Result<Response<v1::PurgeResponse>, Status> {
+        let call = call::PurgeCall::from_wire(request.into_inner()).map_err(refuse)?;
+        Ok(Response::new(purged(self.0.purge(call).await.map_err(refuse)?)))
     }
 
     async fn get_server_info(

@@ -8,6 +8,7 @@ pub(crate) mod health;
 mod memory;
 mod message;
 mod namespace;
+mod purge;
 pub(crate) mod status;
 
 use std::sync::Arc;

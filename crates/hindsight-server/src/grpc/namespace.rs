@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hindsight_core::Timestamp;
-use hindsight_engine::NamespaceStats;
+use hindsight_engine::{Affected, DropRequest, NamespaceStats};
 use hindsight_proto::v1::{self, namespace_service_server::NamespaceService};
 use hindsight_proto::{call, time};
 use tonic::{Request, Response, Status};
@@ -33,6 +33,18 @@ impl NamespaceService for Namespaces {
             })
             .collect();
         Ok(Response::new(v1::ListNamespacesResponse { namespaces, next_page_token }))
+    }
+
+    async fn drop_namespace(
+        &self,
+        request: Request<v1::DropNamespaceRequest>,
+    ) -> Result<Response<v1::DropNamespaceResponse>, Status> {
+        let call = call::DropCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let call::DropCall { namespace, expected_count, validate_only, request_id } = call;
+        let drop = DropRequest { expected_count, validate_only, request_id };
+        let Affected { count, replayed, revision, .. } =
+            self.0.drop_namespace(namespace, drop).await.map_err(refuse)?;
+        Ok(Response::new(v1::DropNamespaceResponse { count, replayed, revision: revision.0 }))
     }
 
     async fn get_namespace_stats(

@@ -113,7 +113,7 @@ fn of_query(uri: &Uri) -> Result<Map<String, Value>, Invalid> {
                 json::parse(text.as_bytes()).map_err(|invalid| invalid.under(&format!("{name}: ")))?
             }
             "page_size" | "expected_count" | "min_importance" | "min_confidence" | "validate_only"
-            | "transient" => json::parse(text.as_bytes()).unwrap_or(Value::String(text)),
+            | "transient" | "whole_namespace" => json::parse(text.as_bytes()).unwrap_or(Value::String(text)),
             _ => Value::String(text),
         };
         match map.get_mut(&name) {

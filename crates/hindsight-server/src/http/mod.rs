@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -16,6 +16,7 @@ mod learn;
 mod mcp;
 mod operations;
 pub(crate) mod problem;
+mod purge;
 mod read;
 mod search;
 mod write;
@@ -50,7 +51,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 19] = [
+const PATHS: [&str; 21] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -64,7 +65,9 @@ const PATHS: [&str; 19] = [
     "/memory/history",
     "/memory/rollback",
     "/mcp/{namespace}",
+    "/memory/purge",
     "/namespaces",
+    "/namespaces/drop",
     "/stats",
     "/info",
     "/health",
@@ -94,6 +97,8 @@ pub(crate) fn router(
         .route("/memory/history", get(learn::history).post(learn::history))
         .route("/memory/rollback", post(learn::rollback))
         .route("/mcp/{namespace}", any(mcp::serve))
+        .route("/memory/purge", delete(purge::purge).post(purge::purge))
+        .route("/namespaces/drop", delete(purge::drop_namespace).post(purge::drop_namespace))
         .route("/namespaces", get(operations::namespaces))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))

@@ -15,6 +15,7 @@ mod http;
 mod learn;
 mod limits;
 mod mcp;
+mod purge;
 mod restart;
 mod support;
 mod vectors;

@@ -7,6 +7,7 @@ use hindsight_core::Lsn;
 use super::layout::BACKUP_VERSION;
 use crate::{
     codec::CodecError,
+    erasure::LedgerFault,
     error::{IoFailure, StorageError, StorageErrorKind},
     manifest::EditFault,
     records::NamespaceId,
@@ -44,6 +45,11 @@ pub enum BackupError {
         #[source]
         fault: BackupFault,
     },
+    /// The erasure ledger that came with it can't be used.
+    #[error(
+        "the erasure ledger can't be used: nothing was restored, take the file ERASED of the same database"
+    )]
+    Ledger(#[source] LedgerFault),
     /// The directory to restore into has something in it.
     #[error("{path} is not empty: name a new or an empty directory", path = path.display())]
     NotEmpty {
@@ -132,9 +138,10 @@ impl BackupError {
         match self {
             BackupError::Storage(error) => error.kind(),
             BackupError::Write(_) | BackupError::Read(_) => StorageErrorKind::Io,
-            BackupError::Version { .. } | BackupError::NotEmpty { .. } | BackupError::NotABackup => {
-                StorageErrorKind::Refused
-            }
+            BackupError::Version { .. }
+            | BackupError::NotEmpty { .. }
+            | BackupError::NotABackup
+            | BackupError::Ledger(_) => StorageErrorKind::Refused,
             BackupError::Damaged { fault: BackupFault::Payload(source), .. } if source.is_newer() => {
                 StorageErrorKind::Refused
             }

@@ -14,6 +14,7 @@ use super::{
     read::{BackupReader, Part},
 };
 use crate::{
+    erasure::{LEDGER_FILE, check_ledger},
     error::{At, IoFailure, StorageError},
     io::{Io, IoFile, OpenMode, uninterrupted, write_all_at},
     log::Log,
@@ -35,9 +36,35 @@ use crate::{
 /// the backup is none, newer than this program, damaged or not complete; [`BackupError::Read`] when `from` fails, and
 /// [`BackupError::Storage`] when the directory can't be written.
 pub fn restore<I: Io>(io: &Arc<I>, from: impl Read, dir: &Path) -> Result<BackupReport, BackupError> {
+    make(io, from, None, dir)
+}
+
+/// As [`restore`], with the erasure ledger of the same database beside it: what it names as purged after the backup was
+/// taken is purged from the restored database, too, before anybody reads it.
+///
+/// # Errors
+/// As [`restore`]; [`BackupError::Ledger`] when `ledger` is none, or another database's.
+pub fn restore_with_ledger<I: Io>(
+    io: &Arc<I>,
+    from: impl Read,
+    ledger: &[u8],
+    dir: &Path,
+) -> Result<BackupReport, BackupError> {
+    make(io, from, Some(ledger), dir)
+}
+
+fn make<I: Io>(
+    io: &Arc<I>,
+    from: impl Read,
+    ledger: Option<&[u8]>,
+    dir: &Path,
+) -> Result<BackupReport, BackupError> {
     check_target(io.as_ref(), dir)?;
     // Nothing is made before it is known to be a backup.
     let mut reader = BackupReader::begin(from)?;
+    if let Some(ledger) = ledger {
+        check_ledger(ledger, reader.header().store_id).map_err(BackupError::Ledger)?;
+    }
     let parent = match dir.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
@@ -46,7 +73,7 @@ pub fn restore<I: Io>(io: &Arc<I>, from: impl Read, dir: &Path) -> Result<Backup
     let number = io.random().at("take random bits for", dir)?;
     let tmp = parent.join(format!(".{name}.restore-{number:016x}"));
     io.create_dir_all(&tmp).at("make", &tmp)?;
-    let restored = fill(io, &mut reader, &tmp).and_then(|report| {
+    let restored = fill(io, &mut reader, ledger, &tmp).and_then(|report| {
         check_opens(io, &tmp)?;
         io.rename(&tmp, dir).at("move the restored database to", dir)?;
         Ok(report)
@@ -80,6 +107,7 @@ fn check_target<I: Io>(io: &I, dir: &Path) -> Result<(), BackupError> {
 fn fill<I: Io, R: Read>(
     io: &Arc<I>,
     reader: &mut BackupReader<R>,
+    ledger: Option<&[u8]>,
     dir: &Path,
 ) -> Result<BackupReport, BackupError> {
     // Open from the first write to the last, so that the one sync of the file system tells of every one that failed.
@@ -87,6 +115,11 @@ fn fill<I: Io, R: Read>(
     let handle = io.open(&lock, OpenMode::CreateEmpty).at("create", &lock)?;
     let header = *reader.header();
     Format::create_for(io.as_ref(), dir, header.store_id)?;
+    if let Some(ledger) = ledger {
+        let path = dir.join(LEDGER_FILE);
+        let file = io.open(&path, OpenMode::CreateEmpty).at("create", &path)?;
+        write_all_at(&file, 0, ledger).at("write", &path)?;
+    }
     let ns = dir.join(NS_DIR);
     io.create_dir(&ns).at("make", &ns)?;
     let mut open: Option<(PathBuf, I::File)> = None;

@@ -9,6 +9,7 @@ use std::{
 
 use super::{CheckpointReport, round::SYNC_EACH_MAX};
 use crate::{
+    erasure::LEDGER_TMP,
     error::{At, IoFailure},
     io::{Io, IoFile, uninterrupted},
     manifest::{StoredNamespace, is_unfinished_manifest, parse_manifest_name},
@@ -30,6 +31,11 @@ impl Garbage {
         self.files.len() + self.dirs.len()
     }
 
+    /// One of them.
+    pub(crate) fn first(&self) -> Option<&Path> {
+        self.files.first().or(self.dirs.first()).map(PathBuf::as_path)
+    }
+
     pub(super) fn add_files<I: Io>(&mut self, files: &RecordFiles<I>, gone: &[(NamespaceId, u32)]) {
         files.forget(gone);
         self.files.extend(gone.iter().map(|(id, number)| record_path(files.ns(), *id, *number)));
@@ -49,7 +55,7 @@ impl Garbage {
     ///
     /// # Errors
     /// When a sync fails.
-    pub(super) fn sweep<I: Io>(
+    pub(crate) fn sweep<I: Io>(
         &mut self,
         files: &RecordFiles<I>,
         handle: Option<&I::File>,
@@ -109,8 +115,11 @@ pub(crate) fn remove_orphans<I: Io>(
     let mut removed = Vec::new();
     // The newest manifest and the one before stay.
     let is_outdated = |number: u32| number + 1 < manifest;
-    let is_leftover =
-        |name: &OsStr| is_unfinished_manifest(name) || parse_manifest_name(name).is_some_and(is_outdated);
+    let is_leftover = |name: &OsStr| {
+        name == LEDGER_TMP
+            || is_unfinished_manifest(name)
+            || parse_manifest_name(name).is_some_and(is_outdated)
+    };
     unlink_all(io, dir, is_leftover, &mut removed)?;
     let has_leftovers = !removed.is_empty();
     let mut has_strays = false;

@@ -1,7 +1,7 @@
 use hindsight_core::{
-    Action, Change, Claim, Embedding, Entity, Episode, Kind, Memory, MemoryId, NamedVector, Polarity, Record,
-    RequestKey, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole,
-    change::Standing, memory::Condition,
+    Action, Change, Claim, Embedding, Entity, Episode, Kind, Memory, MemoryId, NamedVector, Polarity, Purge,
+    PurgeRequestHash, Purged, Record, RequestKey, Rule, RuleState, Scope, Source, SourceKind, State, Status,
+    Timestamp, Usage, VectorRole, change::Standing, memory::Condition,
 };
 use proptest::prelude::*;
 
@@ -198,12 +198,39 @@ fn schema_1_is_read_and_written_as_it_was() {
     }
 }
 
+fn drop_batch() -> Batch {
+    Batch { changes: vec![Change::DropNamespace], ..full_batch() }
+}
+
+fn purge_batch() -> Batch {
+    let purge = |target, request| Purge { key: [7; 32], target, memories: 2, request };
+    let request = PurgeRequestHash { id: 3, digest: 1 << 90 };
+    let memories = purge(Purged::Memories(vec![5, 1 << 120]), Some(request));
+    let whole = purge(Purged::Namespace(9), None);
+    let changes = vec![Change::Purge(Box::new(memories)), Change::Purge(Box::new(whole))];
+    Batch { request: None, changes, ..full_batch() }
+}
+
+/// Drops and purges came with schema 2; nothing else is written in it.
+#[test]
+fn schema_2_is_read_and_written_as_it_was() {
+    for (batch, hex) in [
+        (drop_batch(), include_str!("../../tests/golden/batch_drop_v2.hex")),
+        (purge_batch(), include_str!("../../tests/golden/batch_purge_v2.hex")),
+    ] {
+        let bytes = encode_batch(&batch).unwrap();
+        let found = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(found, hex.split_whitespace().collect::<String>());
+        assert_eq!(decode_batch(&bytes).unwrap(), batch);
+    }
+}
+
 #[test]
 fn another_version_and_other_lengths_are_refused() {
     let good = encode_batch(&full_batch()).unwrap();
     let with_version = |version: u16| [&version.to_le_bytes(), &good[2..]].concat();
-    let newer = decode_batch(&with_version(2)).unwrap_err();
-    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 2, newest: 1 }), "{newer}");
+    let newer = decode_batch(&with_version(3)).unwrap_err();
+    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 3, newest: 2 }), "{newer}");
     assert!(matches!(decode_batch(&with_version(0)), Err(CodecError::NoVersion)));
     assert!(matches!(decode_batch(&[1]), Err(CodecError::NoVersion)));
     assert!(matches!(

@@ -1,7 +1,7 @@
 //! What is in a batch, in a line.
 
 use hindsight_core::change::Standing;
-use hindsight_core::{Change, Record};
+use hindsight_core::{Change, Purged, Record};
 use serde_json::{Value, json};
 
 use super::InspectLine;
@@ -18,8 +18,8 @@ pub(crate) fn describe_batch(line: &mut InspectLine, payload: &[u8], with_conten
         }
     };
     let mut parts = Vec::new();
-    for what in ["put", "set state", "stand", "access"] {
-        let count = batch.changes.iter().filter(|change| name(change) == what).count();
+    for what in [PUT, SET_STATE, STAND, ACCESS, DROP, PURGE] {
+        let count = batch.changes.iter().filter(|change| word(change) == what).count();
         if count > 0 {
             parts.push(format!("{count} {what}"));
         }
@@ -30,18 +30,27 @@ pub(crate) fn describe_batch(line: &mut InspectLine, payload: &[u8], with_conten
     parts.push(format!("at {}", batch.at));
     line.note = parts.join(", ");
     line.namespace = Some(batch.namespace.as_str().to_owned());
-    line.ids = batch.changes.iter().map(|change| change.id().to_string()).collect();
+    line.ids = batch.changes.iter().filter_map(Change::id).map(|id| id.to_string()).collect();
     if with_content {
         line.content = Some(batch.changes.iter().map(change_content).collect());
     }
 }
 
-fn name(change: &Change) -> &'static str {
+const PUT: &str = "put";
+const SET_STATE: &str = "set state";
+const STAND: &str = "stand";
+const ACCESS: &str = "access";
+const DROP: &str = "drop of the namespace";
+const PURGE: &str = "purge";
+
+fn word(change: &Change) -> &'static str {
     match change {
-        Change::Put(_) => "put",
-        Change::SetState { .. } => "set state",
-        Change::Stand { .. } => "stand",
-        Change::Access { .. } => "access",
+        Change::Put(_) => PUT,
+        Change::SetState { .. } => SET_STATE,
+        Change::Stand { .. } => STAND,
+        Change::Access { .. } => ACCESS,
+        Change::DropNamespace => DROP,
+        Change::Purge(_) => PURGE,
     }
 }
 
@@ -56,6 +65,11 @@ fn change_content(change: &Change) -> Value {
             json!({ "stand": stands, "version": version })
         }
         Change::Access { count, at, .. } => json!({ "accessed": count, "at": at }),
+        Change::DropNamespace => json!({ "drop_namespace": true }),
+        Change::Purge(purge) => {
+            let is_whole = matches!(purge.target, Purged::Namespace(_));
+            json!({ "purge": { "memories": purge.memories, "whole_namespace": is_whole } })
+        }
     }
 }
 

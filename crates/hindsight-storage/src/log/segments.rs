@@ -46,6 +46,32 @@ impl<I: Io> Log<I> {
         Ok(dropped)
     }
 
+    /// Makes sure that the last segment has no batch that is durable now, beginning a new one if it has. Returns the number of
+    /// the first batch that the last segment has or will have.
+    ///
+    /// # Errors
+    /// [`StorageError::Io`] when there is no room for a new segment; the log is as it was. [`StorageError::Poisoned`] and
+    /// [`StorageError::Closed`].
+    pub(crate) fn begin_segment(&self) -> Result<Lsn, StorageError> {
+        let mut writer = self.shared.writer.lock();
+        writer.check_open()?;
+        if writer.can_retire(Lsn(u64::MAX), 0) {
+            let pending = &self.shared.pending;
+            let least = FRAMES_START + pending.freeze();
+            match writer.rotate(least) {
+                Ok(_) => pending.move_to(FRAMES_START, writer.allocated()),
+                Err(BeginError::Unchanged(failure)) if is_shortage(&failure.source) => {
+                    pending.unfreeze();
+                    return Err(failure.into());
+                }
+                Err(BeginError::Unchanged(failure) | BeginError::Unknown(failure)) => {
+                    return Err(self.shared.poison(&mut writer, failure).into());
+                }
+            }
+        }
+        Ok(writer.first_lsn())
+    }
+
     fn place(&self) -> (std::sync::Arc<I>, PathBuf) {
         let writer = self.shared.writer.lock();
         (writer.io(), writer.dir().to_owned())

@@ -119,7 +119,7 @@ impl<I: Io> Manifest<I> {
     }
 
     /// Begins the next manifest with an image of the state, and keeps the one before.
-    pub(super) fn rewrite(&mut self) -> Result<(), AppendError> {
+    pub(crate) fn rewrite(&mut self) -> Result<(), AppendError> {
         let image = Image {
             store_id: self.store_id,
             number: self.header.number + 1,

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use hindsight_core::change::WAS_THERE;
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Record, State, Timestamp};
+use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purge, Purged, Record, State, Timestamp};
 
 use crate::{
+    erasure::{hash_of_memory, hash_of_namespace},
     manifest::StoredModel,
     records::{Digest, Loaded, SeenRequest, record_digest},
 };
@@ -48,7 +49,11 @@ impl Images {
     pub(super) fn logged(&mut self, lsn: Lsn, batch: Batch) {
         let ids = batch.changed_ids();
         for change in batch.changes {
-            self.change(lsn, change);
+            match change {
+                Change::DropNamespace => self.drop_up_to(lsn),
+                Change::Purge(purge) => self.purge(&batch.namespace, lsn, &purge),
+                change => self.change(lsn, change),
+            }
         }
         if let Some(key) = batch.request {
             self.request(SeenRequest { key, ids, lsn });
@@ -57,8 +62,33 @@ impl Images {
         self.last_at = self.last_at.max(Some(batch.at));
     }
 
+    /// Takes away what a purge took, of what was written up to it.
+    pub(super) fn purge(&mut self, name: &Namespace, lsn: Lsn, purge: &Purge) {
+        let hashes = match &purge.target {
+            Purged::Namespace(hash) if *hash == hash_of_namespace(&purge.key, name) => {
+                return self.drop_up_to(lsn);
+            }
+            Purged::Namespace(_) => return,
+            Purged::Memories(hashes) => hashes,
+        };
+        let is_purged = |id: &MemoryId| hashes.binary_search(&hash_of_memory(&purge.key, name, *id)).is_ok();
+        self.records.retain(|id, (at, _)| *at > lsn || !is_purged(id));
+        self.unfit.retain(|id, at| *at > lsn || !is_purged(id));
+        self.requests.retain(|_, request| request.lsn > lsn || !request.ids.iter().any(is_purged));
+    }
+
+    /// Nothing that was written up to a drop is left.
+    fn drop_up_to(&mut self, lsn: Lsn) {
+        self.records.retain(|_, (at, _)| *at > lsn);
+        self.unfit.retain(|_, at| *at > lsn);
+        self.requests.retain(|_, request| request.lsn > lsn);
+        if self.records.is_empty() {
+            self.model = None;
+        }
+    }
+
     fn change(&mut self, lsn: Lsn, change: Change) {
-        let (id, version) = (change.id(), change.version());
+        let (Some(id), version) = (change.id(), change.version()) else { return };
         let held = self.records.get_mut(&id);
         // The files have it, or what came after it. A count of accesses has no version; it comes in a batch of its own.
         let is_held = |(at, record): &&mut (Lsn, Record)| {
@@ -106,6 +136,7 @@ impl Images {
             (Change::SetState { .. } | Change::Stand { .. } | Change::Access { .. }, None) => {
                 self.unfit.insert(id, lsn);
             }
+            (Change::DropNamespace | Change::Purge(_), _) => {}
         }
     }
 

@@ -13,6 +13,7 @@ use crate::{
     checkpoint::{Checkpointer, Garbage, remove_orphans},
     codec,
     directory::Slot,
+    erasure::Ledger,
     error::{At, ReplayError, StorageError},
     io::{Io, OpenMode, uninterrupted},
     log::Log,
@@ -34,6 +35,7 @@ pub struct Opening<I: Io> {
     /// None in a new database.
     manifest: Option<Manifest<I>>,
     records: Arc<RecordFiles<I>>,
+    ledger: Ledger,
     lock: DirLock<I::File>,
 }
 
@@ -63,7 +65,8 @@ impl<I: Io> Opening<I> {
             None => refuse_if_used(io.as_ref(), dir, records.ns())?,
         }
         let records = Arc::new(records);
-        Ok(Opening { io, dir: dir.to_owned(), options, format, state, manifest, records, lock })
+        let ledger = Ledger::open(io.as_ref(), dir, format.store_id)?;
+        Ok(Opening { io, dir: dir.to_owned(), options, format, state, manifest, records, ledger, lock })
     }
 
     /// The namespaces that checkpoints have stored, in the order of their numbers.
@@ -95,7 +98,7 @@ impl<I: Io> Opening<I> {
         self,
         replay: &mut dyn FnMut(Lsn, Batch) -> Result<(), ReplayError>,
     ) -> Result<(Storage<I>, Recovered), StorageError> {
-        let Opening { io, dir, options, format, state, manifest, records, lock } = self;
+        let Opening { io, dir, options, format, state, manifest, records, ledger, lock } = self;
         let mut sink = |lsn: Lsn, payload: &[u8]| {
             let batch =
                 codec::decode_batch(payload).map_err(|source| StorageError::Undecodable { lsn, source })?;
@@ -125,6 +128,8 @@ impl<I: Io> Opening<I> {
         let storage = Storage {
             log,
             checkpointer,
+            eraser: Mutex::new(()),
+            ledger: Mutex::new(ledger),
             records,
             directory: Slot::default(),
             dir,

@@ -127,7 +127,7 @@ impl Engine {
         let dirty = self.dirty.entry(namespace.clone()).or_default();
         dirty.is_new |= self.dropped.remove(&namespace).is_some();
         let held = self.image.entry(namespace).or_default();
-        let ids: Vec<MemoryId> = changes.iter().map(Change::id).collect();
+        let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         for change in changes {
             let record = match change {
                 Change::Put(record) => *record,
@@ -139,6 +139,8 @@ impl Engine {
                     record
                 }
                 Change::Stand { .. } | Change::Access { .. } => unreachable!("none are made here"),
+                // This engine drops by its own mark.
+                Change::DropNamespace | Change::Purge(_) => continue,
             };
             dirty.ids.insert(record.memory.id);
             held.put(lsn, record);

@@ -53,6 +53,9 @@ pub(crate) struct RestoreArgs {
     /// The data directory to make; it must be missing or empty
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
+    /// The file ERASED of the database: what was purged since the backup is purged from the copy, too
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
 }
 
 /// Which one.
@@ -119,9 +122,18 @@ fn publish(tmp: &Path, path: &Path) -> io::Result<()> {
 
 /// Makes a data directory of a backup.
 pub(crate) fn restore(args: &RestoreArgs, out: &mut Out) -> Result<(), Failure> {
-    let RestoreArgs { file, into } = args;
-    let report = backup::restore(&Arc::new(RealIo), open(file)?, into)
-        .map_err(|source| Failure::Backup { path: file.clone(), source: Box::new(source) })?;
+    let RestoreArgs { file, into, ledger } = args;
+    let io = Arc::new(RealIo);
+    let restored = match ledger {
+        None => backup::restore(&io, open(file)?, into),
+        Some(path) => {
+            let read = |source| Failure::Read { name: path.display().to_string(), source };
+            let ledger = std::fs::read(path).map_err(read)?;
+            backup::restore_with_ledger(&io, open(file)?, &ledger, into)
+        }
+    };
+    let report =
+        restored.map_err(|source| Failure::Backup { path: file.clone(), source: Box::new(source) })?;
     print(file, &report, "restored", out)?;
     tell(&format!("serve it with: hindsight serve --data {}", into.display()));
     Ok(())

@@ -52,7 +52,7 @@ pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out
             counted
         } else {
             if !args.yes {
-                confirm(counted.count)?;
+                confirm("forget", counted.count)?;
             }
             memories.forget_where(filter, ForgetMode::Expect(counted.count)).await?
         }
@@ -76,12 +76,16 @@ pub(crate) async fn restore(
 }
 
 /// Asks on a terminal; without one, only `--yes` will do.
-fn confirm(count: u32) -> Result<(), Failure> {
+pub(crate) fn confirm(what: &'static str, count: u32) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::Unconfirmed { count });
+        return Err(Failure::Unconfirmed { what, count });
     }
-    tell_part(&format!("forget {}? [y/N] ", counted(u64::from(count), "memory", "memories")));
+    tell_part(&format!("{what} {}? [y/N] ", counted(u64::from(count), "memory", "memories")));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
-    if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(Failure::Unconfirmed { count }) }
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(Failure::Unconfirmed { what, count })
+    }
 }

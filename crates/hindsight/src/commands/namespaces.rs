@@ -1,11 +1,27 @@
-//! `namespaces`: which there are, and how much each holds.
+//! `namespaces`: which there are, and how much each holds; dropping one.
 
+use clap::{Args, Subcommand};
 use comfy_table::{Cell, CellAlignment};
 
+use super::purge::DropArgs;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::{Out, tell};
 use crate::screen::{grouped, text_of};
+
+/// What to do with them; without an action they are named.
+#[derive(Debug, Args)]
+pub(crate) struct NamespacesArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<NamespacesAction>,
+}
+
+/// What to do with one.
+#[derive(Debug, Subcommand)]
+pub(crate) enum NamespacesAction {
+    /// Drop one with everything in it
+    Drop(DropArgs),
+}
 
 /// Names them in alphabetical order.
 pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Failure> {

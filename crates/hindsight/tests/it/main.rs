@@ -16,4 +16,5 @@ mod import;
 mod learn;
 mod mcp;
 mod program;
+mod purge;
 mod serve;

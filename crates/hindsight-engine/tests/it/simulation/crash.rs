@@ -9,6 +9,7 @@ use hindsight_storage::io::Io;
 use hindsight_storage::testing::MemIo;
 
 use super::disk::{Engine, Plan, SimIo, outcome_seed};
+use super::erasure;
 use super::expect::{self, Outcome, Picture, told};
 use super::model::Model;
 use super::sim::{Config, DIR, End, Sim};
@@ -48,9 +49,15 @@ pub(super) fn show(
     Ok((expect::world(&engine, model, &world, disk.now_ms(), found)?, cold_reads))
 }
 
-/// Holds an image against the run it comes from. Returns how many batches it holds, and how many memories could be read
-/// without loading their namespace.
-pub(super) fn check(sim: &Sim, image: &MemIo, acked: u64, seed: u64, goes_on: bool) -> Outcome<(u64, u64)> {
+/// Holds an image against the run it comes from. Returns how many batches it holds, how many memories could be read
+/// without loading their namespace, and how many purges were still to be erased.
+pub(super) fn check(
+    sim: &Sim,
+    image: &MemIo,
+    acked: u64,
+    seed: u64,
+    goes_on: bool,
+) -> Outcome<(u64, u64, u64)> {
     // The directory is of another moment than the image: it is made anew, unless it fits by chance.
     let (picture, cold_reads) = show(&sim.config, image, &sim.model, acked, Some(sim.twin.copied()))?;
     let (again, _) = show(&sim.config, image, &sim.model, picture.lsn, None)?;
@@ -60,7 +67,10 @@ pub(super) fn check(sim: &Sim, image: &MemIo, acked: u64, seed: u64, goes_on: bo
     if goes_on {
         live_on(sim, image, picture.lsn, seed).map_err(|wrong| format!("{wrong}\n  when life went on"))?;
     }
-    Ok((picture.lsn, cold_reads))
+    let is_looked_at = sim.config.looks_for_traces || goes_on;
+    let resumed =
+        if is_looked_at { erasure::erases(&sim.config, image, &sim.model, picture.lsn)? } else { 0 };
+    Ok((picture.lsn, cold_reads, resumed))
 }
 
 /// Life goes on after the crash: clients send again what was never answered, others write; then the power fails again.
@@ -76,6 +86,10 @@ fn live_on(sim: &Sim, image: &MemIo, found: u64, seed: u64) -> Outcome {
     next.io.set_acked(found);
     next.open()?;
     for request in sim.requests.iter().rev().take(8).rev() {
+        // Nobody sends again what would bring a purged memory back.
+        if request.call.writes(&next.model.purged(next.model.sent())) {
+            continue;
+        }
         next.send(request.clone())?;
         next.settle()?;
     }

@@ -111,6 +111,11 @@ impl SimIo {
         *self.0.disk.lock() = disk;
     }
 
+    /// From now on this happens.
+    pub(super) fn set_plan(&self, plan: Plan) {
+        *self.0.plan.lock() = plan;
+    }
+
     /// Wakes the planted bug.
     pub(super) fn arm(&self) {
         self.0.is_armed.store(true, Ordering::Relaxed);
@@ -222,7 +227,9 @@ impl Io for SimIo {
 
     fn unlink(&self, path: &Path) -> io::Result<()> {
         self.0.before_call(true);
-        if self.0.has(Sabotage::KeepSegments) && path.extension().is_some_and(|end| end == "log") {
+        let is_kept =
+            |sabotage, end: &str| self.0.has(sabotage) && path.extension().is_some_and(|found| found == end);
+        if is_kept(Sabotage::KeepSegments, "log") || is_kept(Sabotage::KeepRecordFiles, "rec") {
             return Ok(());
         }
         self.0.disk().unlink(path)

@@ -87,7 +87,7 @@ pub(super) fn world(
     seed: u64,
 ) -> Outcome<Picture> {
     let mut picture = Picture { lsn: engine.revision().0, ..Picture::default() };
-    let written = |space: &usize| world[*space].applied > 0;
+    let written = |space: &usize| world[*space].exists();
     let (found, _) = engine.namespaces(None, 10).and_then(Unsynced::wait).map_err(told)?;
     let found: Vec<(&str, u64)> = found.iter().map(|one| (one.name.as_str(), one.memories)).collect();
     let present = |space: &Space| {
@@ -100,7 +100,7 @@ pub(super) fn world(
     if found != expected {
         return Err(format!("namespaces are {found:?}, expected {expected:?}"));
     }
-    for (index, space) in world.iter().enumerate().filter(|(_, space)| space.applied > 0) {
+    for (index, space) in world.iter().enumerate().filter(|(_, space)| space.exists()) {
         one(engine, model, index, space, now_ms, seed, &mut picture)
             .map_err(|wrong| format!("namespace {:?}: {wrong}", NAMESPACES[index]))?;
     }

@@ -9,7 +9,8 @@ use hindsight_core::{Draft, Memory, MemoryId, State, Status, Timestamp, Verdict}
 use hindsight_engine::ErrorKind;
 
 use super::request::{
-    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, has_vector, namespace, patch,
+    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, group_of, has_vector, namespace,
+    patch,
 };
 
 /// A memory as it should be. Its id is only a stand-in until the database has told which one it chose.
@@ -26,6 +27,20 @@ pub(super) struct Commit {
     pub(super) request: Request,
     at: Timestamp,
     pub(super) images: Images,
+    pub(super) gone: Gone,
+}
+
+/// What a batch takes away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Gone {
+    #[default]
+    Nothing,
+    /// These, without a trace.
+    Purged(Vec<Item>),
+    /// The namespace, in which these were; without a trace.
+    PurgedAll(Vec<Item>),
+    /// The namespace.
+    Dropped,
 }
 
 /// Memories as they are after a batch.
@@ -39,9 +54,13 @@ pub(super) struct Space {
     pub(super) changed: BTreeMap<Item, u64>,
     /// The newest batch of the namespace; 0 when there is none.
     pub(super) applied: u64,
+    /// The batch that dropped it; 0 when none did.
+    dropped: u64,
     last_at: Option<Timestamp>,
-    /// Request ids with the batch that carried them out.
-    requests: BTreeMap<u32, u64>,
+    /// Request ids with the batch that carried them out, and the memories that it changed.
+    requests: BTreeMap<u32, (u64, Vec<Item>)>,
+    /// Those of purges.
+    purges: BTreeMap<u32, u64>,
 }
 
 /// All namespaces after some number of batches.
@@ -75,10 +94,27 @@ impl Space {
             self.items.insert(*item, Arc::clone(known));
             self.changed.insert(*item, lsn);
         }
+        match &commit.gone {
+            Gone::Nothing => {}
+            Gone::Purged(items) => {
+                self.items.retain(|item, _| !items.contains(item));
+                self.changed.retain(|item, _| !items.contains(item));
+                self.requests.retain(|_, (_, changed)| !changed.iter().any(|item| items.contains(item)));
+            }
+            Gone::PurgedAll(_) | Gone::Dropped => {
+                let purges = std::mem::take(&mut self.purges);
+                *self = Space { purges, dropped: lsn, ..Space::default() };
+            }
+        }
         self.applied = lsn;
-        self.last_at = self.last_at.max(Some(commit.at));
-        if let Some(id) = commit.request.id {
-            self.requests.insert(id, lsn);
+        self.last_at = if self.exists() { self.last_at.max(Some(commit.at)) } else { None };
+        match commit.request.id {
+            Some(id) if commit.request.call.is_purge() => drop(self.purges.insert(id, lsn)),
+            Some(id) => {
+                let changed = commit.images.iter().map(|(item, _)| *item).collect();
+                self.requests.insert(id, (lsn, changed));
+            }
+            None => {}
         }
     }
 }
@@ -101,6 +137,21 @@ impl Model {
             world[commit.request.space].add(lsn, commit);
         }
         world
+    }
+
+    /// What was purged in the first `count` batches and was not written again.
+    pub(super) fn purged(&self, count: u64) -> Vec<Item> {
+        let commits = self.commits.iter().take(usize::try_from(count).unwrap());
+        let mut purged: Vec<Item> = commits
+            .flat_map(|commit| match &commit.gone {
+                Gone::Purged(items) | Gone::PurgedAll(items) => items.as_slice(),
+                Gone::Nothing | Gone::Dropped => &[],
+            })
+            .copied()
+            .collect();
+        let world = self.world_at(count);
+        purged.retain(|item| !world.iter().any(|space| space.items.contains_key(item)));
+        purged
     }
 
     /// A crash took everything behind the first `count` batches. Ids that the database had chosen in them are gone too.
@@ -133,13 +184,20 @@ impl Model {
 
     /// The batch that carried out a request which came before.
     pub(super) fn lsn_of(&self, request: &Request) -> u64 {
-        request.id.map_or(0, |id| self.world[request.space].requests[&id])
+        request.id.map_or(0, |id| self.world[request.space].requests[&id].0)
     }
 
     /// What the request will do, now that the clock stands at `now_ms`.
     pub(super) fn foresee(&self, request: &Request, now_ms: u64) -> Foreseen {
         let space = &self.world[request.space];
-        if let Some(lsn) = request.id.and_then(|id| space.requests.get(&id)) {
+        let seen = request.id.and_then(|id| {
+            if request.call.is_purge() {
+                space.purges.get(&id)
+            } else {
+                space.requests.get(&id).map(|(lsn, _)| lsn)
+            }
+        });
+        if let Some(lsn) = seen {
             let before = &self.commits[usize::try_from(lsn - 1).unwrap()].request;
             let same = before.call == request.call;
             return if same { Foreseen::Replayed(*lsn) } else { Foreseen::Refused(ErrorKind::AlreadyExists) };
@@ -147,17 +205,47 @@ impl Model {
         let now = Timestamp::from_ms(i64::try_from(now_ms).unwrap());
         // D9: later than the batch before, whatever the clock says.
         let at = space.last_at.map_or(now, |last| now.max(last.plus_ms(1)));
+        let gone = match space.gone(request, now) {
+            Ok(gone) => gone,
+            Err(kind) => return Foreseen::Refused(kind),
+        };
         match space.images(request, at) {
-            Ok(images) if images.is_empty() => Foreseen::Nothing,
-            Ok(images) => Foreseen::Commit(Commit { request: request.clone(), at, images }),
+            Ok(images) if images.is_empty() && gone == Gone::Nothing => Foreseen::Nothing,
+            Ok(images) => Foreseen::Commit(Commit { request: request.clone(), at, images, gone }),
             Err(kind) => Foreseen::Refused(kind),
         }
     }
 }
 
+/// How long the engine keeps what is forgotten.
+const FORGOTTEN_MS: i64 = 30 * 24 * 3_600_000;
+
 impl Space {
-    fn exists(&self) -> bool {
-        self.applied > 0
+    pub(super) fn exists(&self) -> bool {
+        self.applied > self.dropped
+    }
+
+    /// What a request takes away when the clock stands at `now`.
+    fn gone(&self, request: &Request, now: Timestamp) -> Result<Gone, ErrorKind> {
+        let some = |items: Vec<Item>| if items.is_empty() { Gone::Nothing } else { Gone::Purged(items) };
+        let all = |is_one: &dyn Fn(Item, &Known) -> bool| -> Vec<Item> {
+            self.items.iter().filter(|(item, known)| is_one(**item, known)).map(|(item, _)| *item).collect()
+        };
+        Ok(match &request.call {
+            Call::Purge { items } => {
+                self.all_known(items)?;
+                some(items.clone())
+            }
+            Call::PurgeGroup { group } => some(all(&|item, _| group_of(item) == *group)),
+            Call::Expire => some(all(&|_, known| {
+                let memory = &known.memory;
+                memory.state == State::Forgotten && memory.updated_at < now.plus_ms(-FORGOTTEN_MS)
+            })),
+            Call::PurgeAll | Call::Drop if !self.exists() => return Err(ErrorKind::NotFound),
+            Call::PurgeAll => Gone::PurgedAll(all(&|_, _| true)),
+            Call::Drop => Gone::Dropped,
+            _ => Gone::Nothing,
+        })
     }
 
     fn images(&self, request: &Request, at: Timestamp) -> Result<Images, ErrorKind> {
@@ -239,6 +327,9 @@ impl Space {
                     return Err(ErrorKind::Precondition);
                 }
                 Ok(self.with_state(items, State::Active, at))
+            }
+            Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop => {
+                Ok(Vec::new())
             }
         }
     }

@@ -109,7 +109,12 @@ fn planted_bug_skip_manifest_sync_is_killed() {
 
 #[test]
 fn planted_bug_keep_segments_is_killed() {
-    kill(Sabotage::KeepSegments, &["left the segment"], |_| Plan::Nothing);
+    kill(Sabotage::KeepSegments, &["left the segment", "an erasure waits for"], |_| Plan::Nothing);
+}
+
+#[test]
+fn planted_bug_keep_record_files_is_killed() {
+    kill(Sabotage::KeepRecordFiles, &["an erasure waits for"], |_| Plan::Nothing);
 }
 
 #[test]

@@ -78,6 +78,34 @@ pub(super) enum Call {
     Restore {
         items: Vec<Item>,
     },
+    /// By id.
+    Purge {
+        items: Vec<Item>,
+    },
+    /// Every memory of a group.
+    PurgeGroup {
+        group: u32,
+    },
+    /// The namespace.
+    PurgeAll,
+    /// What was forgotten too long ago, by the job.
+    Expire,
+    Drop,
+}
+
+impl Call {
+    pub(super) fn is_purge(&self) -> bool {
+        matches!(self, Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire)
+    }
+
+    /// Whether it brings one of these memories into the database.
+    pub(super) fn writes(&self, gone: &[Item]) -> bool {
+        match self {
+            Call::Write { item, .. } => gone.contains(item),
+            Call::Batch { items, .. } => items.iter().any(|item| gone.contains(item)),
+            _ => false,
+        }
+    }
 }
 
 /// A call, where it goes, and the id that makes it act once.

@@ -14,6 +14,8 @@ pub(super) enum Sabotage {
     SkipManifestSync,
     /// The log is never cut short.
     KeepSegments,
+    /// A record file that was replaced is not removed, and nobody is told.
+    KeepRecordFiles,
     /// What is written is acknowledged at once and synced with the next write.
     AcknowledgeBeforeSync,
     /// A failed sync is taken for a good one.

@@ -35,6 +35,8 @@ pub(super) struct Config {
     pub(super) sabotage: Option<Sabotage>,
     /// Whether others fill the disk up now and then; see [`super::crowd`].
     pub(super) is_crowded: bool,
+    /// Whether every image is searched for what was purged, not only one of several.
+    pub(super) looks_for_traces: bool,
 }
 
 impl Config {
@@ -49,7 +51,7 @@ impl Config {
         };
         let storage = StorageOptions { log, reserve_bytes: 8 << 10, ..StorageOptions::default() };
         let options = Options { storage, ..Options::default() };
-        Config { seed, steps, options, plan, sabotage: None, is_crowded: false }
+        Config { seed, steps, options, plan, sabotage: None, is_crowded: false, looks_for_traces: false }
     }
 }
 
@@ -90,7 +92,7 @@ pub(super) struct Sim {
     answers: Vec<Answer>,
     keeps_shots: bool,
     /// A fault has ended the run.
-    is_over: bool,
+    pub(super) is_over: bool,
     pub(super) checked: Checked,
 }
 
@@ -128,6 +130,12 @@ pub(super) struct Checked {
     pub(super) rebuilt: u64,
     /// Memories that were read without loading their namespace.
     pub(super) cold_reads: u64,
+    /// Receipts of purges.
+    pub(super) erased: u64,
+    /// Purges of what was forgotten too long ago.
+    pub(super) expired: u64,
+    /// Images after which a purge was carried out to its end.
+    pub(super) resumed: u64,
 }
 
 impl Checked {
@@ -147,6 +155,9 @@ impl Checked {
         self.intact += other.intact;
         self.rebuilt += other.rebuilt;
         self.cold_reads += other.cold_reads;
+        self.erased += other.erased;
+        self.expired += other.expired;
+        self.resumed += other.resumed;
         self.segments = self.segments.max(other.segments);
     }
 }
@@ -301,7 +312,7 @@ impl Sim {
         self.open()
     }
 
-    fn put_down(&mut self) {
+    pub(super) fn put_down(&mut self) {
         // Answers hold the directory open.
         self.answers.clear();
         self.engine = None;
@@ -341,7 +352,7 @@ impl Sim {
     }
 
     /// Looks at the disks that a power cut would have left meanwhile.
-    fn look(&mut self) -> Outcome {
+    pub(super) fn look(&mut self) -> Outcome {
         if self.keeps_shots {
             return Ok(());
         }
@@ -354,9 +365,10 @@ impl Sim {
                         let (seed, call) = (self.config.seed, shot.call);
                         format!("{wrong}\n  after a power cut at call {call}, outcome {outcome}; repeat with HINDSIGHT_SIM_SEED={seed} HINDSIGHT_SIM_POINT={call}")
                     })
-                    .map(|(found, cold_reads)| {
+                    .map(|(found, cold_reads, resumed)| {
                         self.checked.images += 1;
                         self.checked.cold_reads += cold_reads;
+                        self.checked.resumed += resumed;
                         self.checked.unacknowledged += u64::from(found > shot.acked);
                         self.checked.shortened += u64::from(found < self.model.sent());
                     })?;

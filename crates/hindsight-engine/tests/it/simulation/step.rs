@@ -18,10 +18,10 @@ const HOUR_MS: u64 = 3_600_000;
 
 /// What an answer must say beside its content.
 #[derive(Debug, Clone, Copy)]
-struct Told {
-    replayed: bool,
+pub(super) struct Told {
+    pub(super) replayed: bool,
     /// None when nothing was done, and the answer is about whatever is there.
-    revision: Option<u64>,
+    pub(super) revision: Option<u64>,
 }
 
 impl Sim {
@@ -34,7 +34,8 @@ impl Sim {
             0..19 => self.send_new(Sim::write),
             19..24 => self.send_new(Sim::echo),
             24..28 => self.send_new(Sim::claim),
-            28..38 => self.send_new(Sim::batch),
+            28..36 => self.send_new(Sim::batch),
+            36..38 => self.send_new(Sim::purge),
             38..44 => self.send_new(Sim::update),
             44..48 => self.send_new(Sim::feedback),
             48..51 => self.send_new(Sim::rollback),
@@ -42,13 +43,15 @@ impl Sim {
             52..58 => self.send_new(Sim::forget),
             58..63 => self.send_new(Sim::restore),
             63..68 => self.send_again(),
-            68..71 => self.read(),
+            68 => self.drop_namespace(),
+            69..71 => self.read(),
             71..75 => self.read_one(),
             75..76 => self.open_directory(),
             76..77 => self.move_clock(),
             77..89 => self.commit(),
             89..92 => self.witness(),
-            92..95 => self.checkpoint(),
+            92..94 => self.checkpoint(),
+            94 => self.erase_or_expire(),
             95..97 => self.reopen(End::Close),
             97..99 => self.reopen(End::Kill),
             _ => self.reopen(End::PowerCut),
@@ -81,7 +84,8 @@ impl Sim {
     fn read(&mut self) -> Outcome {
         let (engine, space) = (self.engine(), self.random.index(NAMESPACES.len()));
         let (name, expected) = (namespace(space), self.model.world[space].clone());
-        let exists = expected.applied > 0;
+        // What was dropped is seen to be gone only when that is durable.
+        let exists = expected.exists() || expected.applied > engine.revision().0;
         let lsn = if exists { expected.applied } else { engine.revision().0 };
         let page = match engine.list(&name, &every_state()) {
             Ok(page) => page,
@@ -151,8 +155,9 @@ impl Sim {
         }
         let foreseen = self.model.foresee(&request, self.now_ms());
         let applied = self.model.world[request.space].applied;
-        // Where nothing was ever written, an answer reflects whatever is synced.
-        let nothing = if applied > 0 { applied } else { self.engine().revision().0 };
+        // Where nothing was ever written, or what was is dropped, an answer reflects whatever is synced.
+        let (exists, synced) = (self.model.world[request.space].exists(), self.engine().revision().0);
+        let nothing = if exists || applied > synced { applied } else { synced };
         let told = match &foreseen {
             Foreseen::Commit(_) => Told { replayed: false, revision: Some(self.model.sent() + 1) },
             Foreseen::Replayed(lsn) => Told { replayed: true, revision: Some(*lsn) },
@@ -169,9 +174,12 @@ impl Sim {
             (Ok(_), Foreseen::Refused(kind)) => Err(format!("{request:?} is accepted, expected {kind:?}")),
             (Ok(lsn), Foreseen::Commit(commit)) if Some(lsn) == told.revision => {
                 self.is_taken_rightly(&request, was_degraded)?;
+                self.give_up(request.space, &commit.gone);
                 self.model.push(commit);
                 Ok(())
             }
+            // A dry run in a namespace that is not there.
+            (Ok(0), Foreseen::Nothing) if !exists => Ok(()),
             (Ok(lsn), Foreseen::Nothing) if lsn == nothing || lsn == applied => Ok(()),
             (Ok(lsn), Foreseen::Replayed(_)) => self.is_safe_to_show(&request, lsn),
             (Ok(lsn), foreseen) => Err(format!("{request:?} waits for lsn {lsn}, expected {foreseen:?}")),
@@ -202,14 +210,17 @@ impl Sim {
             | Call::Claim { .. }
             | Call::Batch { .. }
             | Call::ForgetGroup { .. } => true,
+            Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop => true,
             Call::Update { item, .. } | Call::Rollback { item } => self.model.id(*item).is_some(),
             Call::Feedback { items, .. } => items.iter().all(|(item, _)| self.model.id(*item).is_some()),
             Call::Accesses { .. } => false,
-            Call::Forget { items } | Call::Restore { items } => self.ids(items).len() == items.len(),
+            Call::Forget { items } | Call::Restore { items } | Call::Purge { items } => {
+                self.ids(items).len() == items.len()
+            }
         }
     }
 
-    fn ids(&self, items: &[Item]) -> Vec<MemoryId> {
+    pub(super) fn ids(&self, items: &[Item]) -> Vec<MemoryId> {
         items.iter().filter_map(|item| self.model.id(*item)).collect()
     }
 
@@ -256,6 +267,7 @@ impl Sim {
         let (engine, name) = (self.engine(), namespace(request.space));
         let id = request_id(request.id);
         let world = &self.model.world[request.space];
+        let world_count = world.items.len();
         Ok(match &request.call {
             Call::Write { item, dry } => {
                 let options = WriteOptions { validate_only: *dry, request_id: id, on_duplicate: None };
@@ -357,6 +369,10 @@ impl Sim {
                     engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
                 let stored = stored(foreseen);
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
+            }
+            Call::Drop => self.call_drop(&name, world_count, told)?,
+            Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire => {
+                self.call_purge(&name, &request.call, id)?
             }
         })
     }
