@@ -7,13 +7,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::claims::{self, Stated};
-use super::stance::{self, Stance};
+use super::stance::Stance;
 use super::text::Text;
 use super::text::token::Sort;
 use crate::{Kind, Memory, Scope};
 
-/// Texts of more bytes are one only when they are the same letter by letter: reading them would cost more than it finds.
-const READ_BYTES_MAX: usize = 4_000;
+/// Texts of more bytes are met only by texts of the same letters and digits: each memory is marked at every load, and reading
+/// a long text costs more than it finds.
+const READ_BYTES_MAX: usize = 400;
 
 /// A statement about more than that is met only by claims.
 const TOPIC_MAX: usize = 12;
@@ -41,7 +42,8 @@ pub fn marks(memory: &Memory) -> Marks {
     };
     let mut collected = Collected { scope: (memory.scope, agent), marks: Marks::default() };
     let claims = claims::stated(memory);
-    collected.wording(memory);
+    let text = (memory.content.len() <= READ_BYTES_MAX).then(|| Text::of(&memory.content));
+    collected.wording(memory, text.as_ref());
     collected.claims(memory.kind, &claims);
     for claim in &claims {
         let said = format!("{} {}", claim.claim.attribute.replace('_', " "), claim.claim.value);
@@ -51,8 +53,8 @@ pub fn marks(memory: &Memory) -> Marks {
         let condition = format!("{:?}", rule.condition);
         collected.both(&("advice", &condition, Text::key(&rule.advice)));
         collected.stance(&Text::of(&rule.advice), &("rule", &condition));
-    } else if memory.kind != Kind::Episode && memory.content.len() <= stance::BYTES_MAX {
-        collected.stance(&Text::of(&memory.content), &"text");
+    } else if let Some(text) = text.filter(|_| memory.kind != Kind::Episode) {
+        collected.stance(&text, &"text");
     }
     collected.finish()
 }
@@ -78,12 +80,11 @@ impl Collected<'_> {
     }
 
     /// The same words about the same image, recording or document.
-    fn wording(&mut self, memory: &Memory) {
-        let words = if memory.content.len() <= READ_BYTES_MAX {
-            Text::of(&memory.content).row()
-        } else {
-            memory.content.clone()
+    fn wording(&mut self, memory: &Memory, text: Option<&Text>) {
+        let letters = |text: &str| -> String {
+            text.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
+        let words = text.map_or_else(|| letters(&memory.content), Text::row);
         if !words.is_empty() || memory.uri.is_some() {
             self.both(&("wording", memory.kind.as_str(), words, &memory.uri));
         }
