@@ -27,9 +27,11 @@ const LACKS_MAX: usize = 3;
 pub struct Marks {
     /// What it is found under, ascending.
     pub held: Vec<u32>,
-    /// What a new memory looks under, ascending.
+    /// Where a new memory looks for one that says the same, ascending.
+    pub same: Vec<u32>,
+    /// Where it looks for one that it contradicts, ascending.
     pub sought: Vec<u32>,
-    /// Groups of marks; of each group a new memory looks under the one that fewest hold.
+    /// Groups of marks: it may contradict a memory that holds all of a group.
     pub rarest: Vec<Vec<u32>>,
 }
 
@@ -51,7 +53,9 @@ pub fn marks(memory: &Memory) -> Marks {
     }
     if let Some(rule) = &memory.rule {
         let condition = format!("{:?}", rule.condition);
-        collected.both(&("advice", &condition, Text::key(&rule.advice)));
+        let advice = collected.mark(&("advice", &condition, Text::key(&rule.advice)));
+        collected.marks.held.push(advice);
+        collected.marks.sought.push(advice);
         collected.stance(&Text::of(&rule.advice), &("rule", &condition));
     } else if let Some(text) = text.filter(|_| memory.kind != Kind::Episode) {
         collected.stance(&text, &"text");
@@ -73,10 +77,10 @@ impl Collected<'_> {
         u32::try_from(hash >> 32).unwrap_or(u32::MAX)
     }
 
-    fn both(&mut self, what: &impl Hash) {
+    fn same(&mut self, what: &impl Hash) {
         let mark = self.mark(what);
         self.marks.held.push(mark);
-        self.marks.sought.push(mark);
+        self.marks.same.push(mark);
     }
 
     /// The same words about the same image, recording or document.
@@ -86,7 +90,7 @@ impl Collected<'_> {
         };
         let words = text.map_or_else(|| letters(&memory.content), Text::row);
         if !words.is_empty() || memory.uri.is_some() {
-            self.both(&("wording", memory.kind.as_str(), words, &memory.uri));
+            self.same(&("wording", memory.kind.as_str(), words, &memory.uri));
         }
     }
 
@@ -99,7 +103,7 @@ impl Collected<'_> {
         }
         all.sort_unstable();
         all.dedup();
-        self.both(&("claims", kind.as_str(), all));
+        self.same(&("claims", kind.as_str(), all));
         for one in claims {
             let single = self.mark(&("single", &one.subject, &one.attribute));
             let many = self.mark(&("many", &one.subject, &one.attribute));
@@ -160,7 +164,7 @@ impl Collected<'_> {
 
     fn finish(self) -> Marks {
         let mut marks = self.marks;
-        for list in [&mut marks.held, &mut marks.sought] {
+        for list in [&mut marks.held, &mut marks.same, &mut marks.sought] {
             list.sort_unstable();
             list.dedup();
         }
