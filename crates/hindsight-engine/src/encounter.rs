@@ -82,11 +82,8 @@ impl<'a> Overlay<'a> {
         Some(Change::Stand { id, standing: Box::new(standing), version, at })
     }
 
-    /// Active memories of the same scope that are true at `at` and share a mark, the newest first.
-    fn met(&self, new: &Memory, marks: &Marks, at: Timestamp) -> Vec<&Arc<Record>> {
-        let mut ids = self.state.index.met(marks, MET_MAX);
-        let sought = marks.sought.iter().chain(marks.rarest.iter().flatten());
-        ids.extend(sought.filter_map(|mark| self.holders.get(mark)).flatten());
+    /// Of these memories the active ones of the same scope that are true at `at`, the newest first.
+    fn fitting(&self, mut ids: Vec<MemoryId>, new: &Memory, at: Timestamp) -> Vec<&Arc<Record>> {
         ids.sort_unstable();
         ids.dedup();
         let fits = |memory: &Memory| {
@@ -100,7 +97,31 @@ impl<'a> Overlay<'a> {
         let records = ids.iter().filter_map(|id| self.record(*id));
         let mut met: Vec<&Arc<Record>> = records.filter(|record| fits(&record.memory)).collect();
         met.sort_by_key(|record| std::cmp::Reverse((record.memory.created_at, record.memory.id)));
+        met.truncate(MET_MAX);
         met
+    }
+
+    fn pending<'b>(&'b self, marks: &'b [u32]) -> impl Iterator<Item = MemoryId> + 'b {
+        marks.iter().filter_map(|mark| self.holders.get(mark)).flatten().copied()
+    }
+
+    fn same(&self, new: &Memory, marks: &Marks, at: Timestamp) -> Vec<&Arc<Record>> {
+        let mut ids = self.state.index.same(marks, MET_MAX);
+        ids.extend(self.pending(&marks.same));
+        self.fitting(ids, new, at)
+    }
+
+    fn met(&self, new: &Memory, marks: &Marks, at: Timestamp) -> Vec<&Arc<Record>> {
+        let mut ids = self.state.index.met(marks, MET_MAX);
+        ids.extend(self.pending(&marks.sought));
+        for group in &marks.rarest {
+            let holders: Option<Vec<&Vec<MemoryId>>> =
+                group.iter().map(|mark| self.holders.get(mark)).collect();
+            let Some(holders) = holders else { continue };
+            let Some(fewest) = holders.iter().min_by_key(|holders| holders.len()) else { continue };
+            ids.extend(fewest.iter().filter(|id| holders.iter().all(|all| all.contains(id))));
+        }
+        self.fitting(ids, new, at)
     }
 
     /// Compares a new memory with those that it meets. `looks_for_same` is false where it is to be stored in any case.
@@ -112,32 +133,31 @@ impl<'a> Overlay<'a> {
         at: Timestamp,
     ) -> Encounter {
         let marks = marks(&new.memory);
-        let met = self.met(&new.memory, &marks, at);
-        let mut encounter = Encounter { marks, ..Encounter::default() };
-        for other in met {
+        // Marks have nominated it; where a text has no vector, they do so alone.
+        let nearness = |similarity: Option<f64>| similarity.unwrap_or(1.0);
+        let mut encounter = Encounter::default();
+        for other in self.same(&new.memory, &marks, at).into_iter().filter(|_| looks_for_same) {
             let similarity = cosine(other, new);
-            // Marks have nominated it; where a text has no vector, they do so alone.
-            let nearness = similarity.unwrap_or(1.0);
-            let is_same = || duplicate(&other.memory, &new.memory, nearness, thresholds) == Duplicate::Same;
-            if looks_for_same && is_same() {
-                let better = encounter.same.as_ref().is_none_or(|(_, best)| similarity > *best);
-                if better {
-                    encounter.same = Some((Arc::clone(other), similarity));
-                }
-                continue;
-            }
-            if let Some(conflict) = conflict(&other.memory, &new.memory, nearness, thresholds) {
-                let relation = relation(&other.memory, &new.memory, &conflict, at);
-                encounter.conflicts.push(Contradiction {
-                    other: Arc::clone(other),
-                    similarity,
-                    conflict,
-                    relation,
-                });
+            let better = encounter.same.as_ref().is_none_or(|(_, best)| similarity > *best);
+            let is_same =
+                || duplicate(&other.memory, &new.memory, nearness(similarity), thresholds) == Duplicate::Same;
+            if better && is_same() {
+                encounter.same = Some((Arc::clone(other), similarity));
             }
         }
-        encounter.conflicts.truncate(MET_MAX);
-        encounter
+        // What is known contradicts nothing that it did not contradict before.
+        if encounter.same.is_none() {
+            for other in self.met(&new.memory, &marks, at) {
+                let similarity = cosine(other, new);
+                let found = conflict(&other.memory, &new.memory, nearness(similarity), thresholds);
+                if let Some(conflict) = found {
+                    let relation = relation(&other.memory, &new.memory, &conflict, at);
+                    let other = Arc::clone(other);
+                    encounter.conflicts.push(Contradiction { other, similarity, conflict, relation });
+                }
+            }
+        }
+        Encounter { marks, ..encounter }
     }
 
     /// Failures that a new success outlives, as they stand afterwards.

@@ -44,18 +44,29 @@ impl MeetingIndex {
         self.set(ordinal, Vec::new());
     }
 
-    /// The memories that hold what `marks` seeks, ascending; of each mark the `most` that were entered last.
+    /// The memories that may say the same, ascending; of each mark the `most` that were entered last.
+    #[must_use]
+    pub fn same(&self, marks: &Marks, most: usize) -> Vec<Ordinal> {
+        in_order(self.holders_of(&marks.same, most).collect())
+    }
+
+    /// The memories that may be contradicted, ascending; of each mark, and of each group of marks, at most `most`.
     #[must_use]
     pub fn met(&self, marks: &Marks, most: usize) -> Vec<Ordinal> {
-        let rarest = marks.rarest.iter().filter_map(|group| self.rarest(group));
-        let sought = marks.sought.iter().filter_map(|mark| self.holders.get(mark));
-        let mut met = Vec::new();
-        for holders in sought.chain(rarest) {
-            met.extend(holders.iter().skip(holders.len().saturating_sub(most)).map(Ordinal));
+        let mut met: Vec<Ordinal> = self.holders_of(&marks.sought, most).collect();
+        for group in &marks.rarest {
+            let Some(holders) = self.rarest(group) else { continue };
+            let holds_all = |slot: &u32| {
+                group.iter().all(|mark| self.holders.get(mark).is_some_and(|all| all.contains(*slot)))
+            };
+            met.extend(holders.iter().filter(holds_all).take(most).map(Ordinal));
         }
-        met.sort_unstable();
-        met.dedup();
-        met
+        in_order(met)
+    }
+
+    fn holders_of<'a>(&'a self, marks: &'a [u32], most: usize) -> impl Iterator<Item = Ordinal> + 'a {
+        let holders = marks.iter().filter_map(|mark| self.holders.get(mark));
+        holders.flat_map(move |holders| holders.iter().skip(holders.len().saturating_sub(most)).map(Ordinal))
     }
 
     /// The smallest set of holders in a group of marks; none where nobody holds one of them.
@@ -74,13 +85,19 @@ impl MeetingIndex {
     }
 }
 
+fn in_order(mut met: Vec<Ordinal>) -> Vec<Ordinal> {
+    met.sort_unstable();
+    met.dedup();
+    met
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn seeking(sought: &[u32], rarest: &[&[u32]]) -> Marks {
         let rarest = rarest.iter().map(|group| group.to_vec()).collect();
-        Marks { held: Vec::new(), sought: sought.to_vec(), rarest }
+        Marks { held: Vec::new(), same: sought.to_vec(), sought: sought.to_vec(), rarest }
     }
 
     #[test]
@@ -94,8 +111,10 @@ mod tests {
         };
         assert_eq!(met(&index, &seeking(&[1, 9], &[]), 10), [0, 3]);
         assert_eq!(met(&index, &seeking(&[1], &[]), 1), [3]);
-        assert_eq!(met(&index, &seeking(&[], &[&[5, 7]]), 10), [0], "5 is held by fewer");
-        assert_eq!(met(&index, &seeking(&[], &[&[5, 9]]), 10), Vec::<u32>::new(), "nobody holds 9");
+        assert_eq!(index.same(&seeking(&[1], &[]), 10), [Ordinal(0), Ordinal(3)]);
+        assert_eq!(met(&index, &seeking(&[], &[&[1, 7]]), 10), [3], "only 3 holds both");
+        assert_eq!(met(&index, &seeking(&[], &[&[5, 7]]), 10), [0_u32; 0], "nobody holds both");
+        assert_eq!(met(&index, &seeking(&[], &[&[5, 9]]), 10), [0_u32; 0], "nobody holds 9");
         index.set(Ordinal(0), vec![5]);
         index.remove(Ordinal(4));
         assert_eq!(met(&index, &seeking(&[1, 7], &[]), 10), [3]);

@@ -69,14 +69,20 @@ impl NamespaceIndex {
         self.active.remove(id)
     }
 
-    /// The active memories that one with these marks may repeat or contradict, in the order of their ids; of each mark
-    /// at most `most`.
+    /// The active memories that one with these marks may repeat; of each mark at most `most`.
+    #[must_use]
+    pub fn same(&self, marks: &Marks, most: usize) -> Vec<MemoryId> {
+        self.ids(self.meeting.same(marks, most))
+    }
+
+    /// The active memories that one with these marks may contradict; of each mark at most `most`.
     #[must_use]
     pub fn met(&self, marks: &Marks, most: usize) -> Vec<MemoryId> {
-        let met = self.meeting.met(marks, most).into_iter();
-        let mut ids: Vec<MemoryId> = met.map(|ordinal: Ordinal| self.active.id(ordinal)).collect();
-        ids.sort_unstable();
-        ids
+        self.ids(self.meeting.met(marks, most))
+    }
+
+    fn ids(&self, ordinals: Vec<Ordinal>) -> Vec<MemoryId> {
+        ordinals.into_iter().map(|ordinal| self.active.id(ordinal)).collect()
     }
 
     /// The shelf of the active memories.

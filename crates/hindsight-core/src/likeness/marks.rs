@@ -7,13 +7,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::claims::{self, Stated};
-use super::stance::{self, Stance};
+use super::stance::Stance;
 use super::text::Text;
 use super::text::token::Sort;
 use crate::{Kind, Memory, Scope};
 
-/// Texts of more bytes are one only when they are the same letter by letter: reading them would cost more than it finds.
-const READ_BYTES_MAX: usize = 4_000;
+/// Texts of more bytes are met only by texts of the same letters and digits: each memory is marked at every load, and reading
+/// a long text costs more than it finds.
+const READ_BYTES_MAX: usize = 400;
 
 /// A statement about more than that is met only by claims.
 const TOPIC_MAX: usize = 12;
@@ -26,9 +27,11 @@ const LACKS_MAX: usize = 3;
 pub struct Marks {
     /// What it is found under, ascending.
     pub held: Vec<u32>,
-    /// What a new memory looks under, ascending.
+    /// Where a new memory looks for one that says the same, ascending.
+    pub same: Vec<u32>,
+    /// Where it looks for one that it contradicts, ascending.
     pub sought: Vec<u32>,
-    /// Groups of marks; of each group a new memory looks under the one that fewest hold.
+    /// Groups of marks: it may contradict a memory that holds all of a group.
     pub rarest: Vec<Vec<u32>>,
 }
 
@@ -41,7 +44,8 @@ pub fn marks(memory: &Memory) -> Marks {
     };
     let mut collected = Collected { scope: (memory.scope, agent), marks: Marks::default() };
     let claims = claims::stated(memory);
-    collected.wording(memory);
+    let text = (memory.content.len() <= READ_BYTES_MAX).then(|| Text::of(&memory.content));
+    collected.wording(memory, text.as_ref());
     collected.claims(memory.kind, &claims);
     for claim in &claims {
         let said = format!("{} {}", claim.claim.attribute.replace('_', " "), claim.claim.value);
@@ -49,10 +53,12 @@ pub fn marks(memory: &Memory) -> Marks {
     }
     if let Some(rule) = &memory.rule {
         let condition = format!("{:?}", rule.condition);
-        collected.both(&("advice", &condition, Text::key(&rule.advice)));
+        let advice = collected.mark(&("advice", &condition, Text::key(&rule.advice)));
+        collected.marks.held.push(advice);
+        collected.marks.sought.push(advice);
         collected.stance(&Text::of(&rule.advice), &("rule", &condition));
-    } else if memory.kind != Kind::Episode && memory.content.len() <= stance::BYTES_MAX {
-        collected.stance(&Text::of(&memory.content), &"text");
+    } else if let Some(text) = text.filter(|_| memory.kind != Kind::Episode) {
+        collected.stance(&text, &"text");
     }
     collected.finish()
 }
@@ -71,21 +77,20 @@ impl Collected<'_> {
         u32::try_from(hash >> 32).unwrap_or(u32::MAX)
     }
 
-    fn both(&mut self, what: &impl Hash) {
+    fn same(&mut self, what: &impl Hash) {
         let mark = self.mark(what);
         self.marks.held.push(mark);
-        self.marks.sought.push(mark);
+        self.marks.same.push(mark);
     }
 
     /// The same words about the same image, recording or document.
-    fn wording(&mut self, memory: &Memory) {
-        let words = if memory.content.len() <= READ_BYTES_MAX {
-            Text::of(&memory.content).row()
-        } else {
-            memory.content.clone()
+    fn wording(&mut self, memory: &Memory, text: Option<&Text>) {
+        let letters = |text: &str| -> String {
+            text.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
+        let words = text.map_or_else(|| letters(&memory.content), Text::row);
         if !words.is_empty() || memory.uri.is_some() {
-            self.both(&("wording", memory.kind.as_str(), words, &memory.uri));
+            self.same(&("wording", memory.kind.as_str(), words, &memory.uri));
         }
     }
 
@@ -98,7 +103,7 @@ impl Collected<'_> {
         }
         all.sort_unstable();
         all.dedup();
-        self.both(&("claims", kind.as_str(), all));
+        self.same(&("claims", kind.as_str(), all));
         for one in claims {
             let single = self.mark(&("single", &one.subject, &one.attribute));
             let many = self.mark(&("many", &one.subject, &one.attribute));
@@ -159,7 +164,7 @@ impl Collected<'_> {
 
     fn finish(self) -> Marks {
         let mut marks = self.marks;
-        for list in [&mut marks.held, &mut marks.sought] {
+        for list in [&mut marks.held, &mut marks.same, &mut marks.sought] {
             list.sort_unstable();
             list.dedup();
         }

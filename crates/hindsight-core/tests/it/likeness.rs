@@ -118,7 +118,8 @@ fn w6_w7_marks_bring_together_what_is_compared() {
         let (old, new) = (marks(&memory(case.old)), marks(&memory(case.new)));
         let seeks = |new: &hindsight_core::likeness::Marks, old: &hindsight_core::likeness::Marks| {
             let holds = |mark: &u32| old.held.binary_search(mark).is_ok();
-            new.sought.iter().any(holds) || new.rarest.iter().any(|group| group.iter().all(holds))
+            new.same.iter().chain(&new.sought).any(holds)
+                || new.rarest.iter().any(|group| group.iter().all(holds))
         };
         let sides = [seeks(&new, &old), seeks(&old, &new)];
         match case.expected {
