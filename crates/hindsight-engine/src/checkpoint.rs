@@ -105,6 +105,16 @@ impl<I: Io> CheckpointSource for Source<'_, I> {
         dropped.map(|cell| cell.name.clone()).collect()
     }
 
+    fn floor(&mut self, checkpoint: Lsn) -> Lsn {
+        // A namespace that was dropped behind the position is not stored, and replay goes through what led to its end.
+        let needs_log = |cell: &Arc<Cell>| {
+            let state = cell.state.read();
+            let is_needed = state.dropped > checkpoint && state.stored < checkpoint;
+            (is_needed && !self.taken.contains_key(&cell.name)).then_some(state.stored)
+        };
+        self.namespaces.all().iter().filter_map(needs_log).min().unwrap_or(checkpoint).min(checkpoint)
+    }
+
     fn next(&mut self) -> Option<NamespaceCheckpoint> {
         let left = self.left.get_or_insert_with(|| self.namespaces.all());
         while let Some(cell) = left.pop() {

@@ -188,9 +188,12 @@ fn says_the_same(one: &str, other: &str) -> bool {
 /// What a repeated request did when it came first.
 fn outcome_of(state: &NamespaceState, seen: &Seen, id: MemoryId, was_there: bool) -> Outcome {
     let replaced = |older: MemoryId| seen.ids.contains(&older);
+    // After a rollback it is the older one that replaces.
+    let is_taken_back =
+        || state.record(id).and_then(|record| record.memory.superseded_by).is_some_and(replaced);
     if was_there {
         Outcome::Reinforced
-    } else if state.superseded_by(id).any(replaced) {
+    } else if state.superseded_by(id).any(replaced) || is_taken_back() {
         Outcome::Superseded
     } else {
         Outcome::Created

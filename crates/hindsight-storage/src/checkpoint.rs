@@ -31,10 +31,11 @@ pub(crate) use sweep::{Garbage, remove_orphans};
 /// The engine, as a checkpoint sees it.
 ///
 /// It has to mark a namespace as changed before it appends a batch, and to look at a namespace under its writer's lock:
-/// so that every change up to the LSN that was durable when the checkpoint began is in what [`next`] hands over. But a
-/// namespace that a batch has dropped since need not be handed over.
+/// so that every change up to the LSN that was durable when the checkpoint began is in what [`next`] hands over. A
+/// namespace that a batch has dropped since need not be handed over, if [`floor`] keeps what led to its end in the log.
 ///
 /// [`next`]: CheckpointSource::next
+/// [`floor`]: CheckpointSource::floor
 pub trait CheckpointSource {
     /// The next namespace that changed since it was stored last; `None` when there is none.
     fn next(&mut self) -> Option<NamespaceCheckpoint>;
@@ -50,6 +51,13 @@ pub trait CheckpointSource {
     fn dropped(&mut self, checkpoint: Lsn) -> Vec<Namespace> {
         let _ = checkpoint;
         Vec::new()
+    }
+
+    /// The position up to which the log may be given up: `checkpoint`, or less where a namespace was not handed over because a
+    /// later batch dropped it. Replay needs what came before that batch. Asked once, after the last
+    /// [`CheckpointSource::next`].
+    fn floor(&mut self, checkpoint: Lsn) -> Lsn {
+        checkpoint
     }
 
     /// The purges up to `checkpoint` that were not handed over yet. Asked first of all: they are durable in the ledger
@@ -216,7 +224,9 @@ impl<I: Io> Storage<I> {
             // 5. Name the files in the manifest, in one batch, with C if everything up to it is in there now.
             let before = files.state().read().floor;
             let durable = log.synced_lsn();
-            let lsn = if is_last { checkpoint } else { before.checkpoint_lsn };
+            let lsn = if is_last { source.floor(checkpoint) } else { before.checkpoint_lsn };
+            let lsn = lsn.clamp(before.checkpoint_lsn, checkpoint.max(before.checkpoint_lsn));
+            report.checkpoint = lsn;
             let dropped = if is_last { stored(files, &source.dropped(checkpoint)) } else { Vec::new() };
             let mut edits = round.take_edits();
             edits.extend(dropped.iter().map(|namespace| Edit::DropNamespace { id: namespace.id }));
@@ -244,8 +254,8 @@ impl<I: Io> Storage<I> {
                 break;
             }
         }
-        // the log segments that lie wholly at or below C.
-        let dropped = log.drop_segments_up_to(checkpoint)?;
+        // the log segments that lie wholly at or below C, or below what the source still needs of the log.
+        let dropped = log.drop_segments_up_to(report.checkpoint)?;
         report.segments_removed = dropped.removed;
         report.unremoved = dropped.left + garbage.len();
         self.checkpointed_bytes.store(logged, Ordering::Relaxed);

@@ -94,7 +94,7 @@ fn a1_power_cuts_at_every_call() {
                 && all.unacknowledged > 20
                 && all.shortened > 20
                 && all.segments > 1
-                && all.checkpoints > 5
+                && all.checkpoints > 3
                 && all.intact > 0
                 && all.rebuilt > 5
                 && all.cold_reads > 100,

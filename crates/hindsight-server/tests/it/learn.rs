@@ -19,7 +19,7 @@ async fn w6_w7_the_built_in_model_brings_together_what_is_the_same_or_opposite()
     let ops = server.ops().await;
     let pairs = [
         ("I'm allergic to peanuts.", "I am allergic to peanuts", Outcome::Reinforced, 0),
-        ("我的同事在上海工作。", "我同事在上海工作呢。", Outcome::Reinforced, 0),
+        ("我的同事在上海工作。", "我的同事在上海工作", Outcome::Reinforced, 0),
         ("The quota is 500 requests", "The quota is 600 requests", Outcome::Created, 0),
         ("Anna likes tea", "Ben likes tea", Outcome::Created, 0),
         ("Agents may deploy on Friday", "Agents must not deploy on Friday", Outcome::Created, 1),

@@ -211,7 +211,7 @@ fn purge_batch() -> Batch {
     Batch { request: None, changes, ..full_batch() }
 }
 
-/// Drops and purges came with schema 2; nothing else is written in it.
+/// Drops, purges, standings and counts came with schema 2; nothing else is written in it.
 #[test]
 fn schema_2_is_read_and_written_as_it_was() {
     for (batch, hex) in [
@@ -329,7 +329,9 @@ fn a_batch_of_edits_with_a_stamp_has_a_schema_of_its_own() {
     let stamp = Stamp { lsn: Lsn(10), records: 11, digest: u128::MAX - 12 };
     let with_stamp = [edits(), vec![Edit::Directory { stamp }]].concat();
     let bytes = encode_edits(&with_stamp).unwrap();
-    assert_eq!((&bytes[..2], &encode_edits(&edits()).unwrap()[..2]), (&[2, 0][..], &[1, 0][..]));
+    let is_old = |edit: &Edit| !matches!(edit, Edit::SetModel { .. });
+    let old: Vec<Edit> = edits().into_iter().filter(is_old).collect();
+    assert_eq!((&bytes[..2], &encode_edits(&old).unwrap()[..2]), (&[2, 0][..], &[1, 0][..]));
     assert_eq!(decode_edits(&bytes).unwrap(), with_stamp);
     // The edit itself: its code, then lsn, records, digest.
     let hex: String = bytes[bytes.len() - 36..].iter().map(|byte| format!("{byte:02x}")).collect();

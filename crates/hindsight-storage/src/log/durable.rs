@@ -126,10 +126,13 @@ impl<F: IoFile> DurableFile<F> {
         self.write(Note { synced_lsn, ..self.newest })
     }
 
-    /// Notes durably that there is a segment, which is durable under its name.
+    /// Notes that there is a segment, which is durable under its name. The note is durable after [`DurableFile::sync`].
     pub(super) fn note_segment(&mut self, first_lsn: Lsn) -> Result<(), IoFailure> {
         let synced_lsn = self.newest.synced_lsn.max(Lsn(first_lsn.0 - 1));
-        self.write(Note { last_segment: first_lsn, synced_lsn })?;
+        self.write(Note { last_segment: first_lsn, synced_lsn })
+    }
+
+    pub(super) fn sync(&self) -> Result<(), IoFailure> {
         uninterrupted(|| self.file.sync_data()).at("sync", &self.path)
     }
 

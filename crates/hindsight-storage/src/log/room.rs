@@ -73,7 +73,7 @@ impl<I: Io> Shared<I> {
     fn rotate(&self, writer: &mut Writer<I>, least: u64) -> Result<Room, Stop> {
         self.pending.freeze();
         self.commit(writer)?;
-        match writer.rotate(least) {
+        match writer.rotate(least, &self.space) {
             Ok(shortage) => {
                 self.pending.move_to(FRAMES_START, writer.allocated());
                 if let Some(failure) = shortage {

@@ -58,7 +58,7 @@ impl<I: Io> Log<I> {
         if writer.can_retire(Lsn(u64::MAX), 0) {
             let pending = &self.shared.pending;
             let least = FRAMES_START + pending.freeze();
-            match writer.rotate(least) {
+            match writer.rotate(least, &self.shared.space) {
                 Ok(_) => pending.move_to(FRAMES_START, writer.allocated()),
                 Err(BeginError::Unchanged(failure)) if is_shortage(&failure.source) => {
                     pending.unfreeze();
@@ -87,7 +87,7 @@ impl<I: Io> Log<I> {
         }
         let pending = &self.shared.pending;
         let least = FRAMES_START + pending.freeze();
-        match writer.rotate(least) {
+        match writer.rotate(least, &self.shared.space) {
             Ok(_) => {
                 pending.move_to(FRAMES_START, writer.allocated());
                 Ok(true)

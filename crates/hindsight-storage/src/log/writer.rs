@@ -167,7 +167,7 @@ impl<I: Io> Writer<I> {
     /// Begins a new segment of at least `least` bytes. Returns why it is shorter than it should be, if it is.
     /// IMPORTANT: the old one is durable to its end before the new one gets its name; recovery takes a bad frame that is
     /// followed by a segment for damage.
-    pub(super) fn rotate(&mut self, least: u64) -> Result<Option<IoFailure>, BeginError> {
+    pub(super) fn rotate(&mut self, least: u64, space: &Space<I>) -> Result<Option<IoFailure>, BeginError> {
         if self.is_dirty {
             self.sync().map_err(BeginError::Unknown)?;
         }
@@ -177,7 +177,16 @@ impl<I: Io> Writer<I> {
         self.tail.end.offset = FRAMES_START;
         self.noted_at = FRAMES_START;
         // IMPORTANT: the new segment is noted durably before it takes a batch: without it, the log must not pass for whole.
-        self.tail.durable.note_segment(next_lsn).map_err(BeginError::Unknown)?;
+        match self.tail.durable.note_segment(next_lsn) {
+            // As with a group: it is written over bytes that the file has, and once more with the reserve at hand.
+            Err(failure) if is_shortage(&failure.source) => {
+                space.note_full(&failure);
+                space.release();
+                self.tail.durable.note_segment(next_lsn).map_err(BeginError::Unknown)?;
+            }
+            result => result.map_err(BeginError::Unknown)?,
+        }
+        self.tail.durable.sync().map_err(BeginError::Unknown)?;
         Ok(begun.shortage)
     }
 

@@ -157,5 +157,10 @@ fn is_urgent(call: &Call) -> bool {
             | Call::Restore { .. }
             | Call::Feedback { .. }
             | Call::Rollback { .. }
+            | Call::Purge { .. }
+            | Call::PurgeGroup { .. }
+            | Call::PurgeAll
+            | Call::Expire
+            | Call::Drop
     )
 }

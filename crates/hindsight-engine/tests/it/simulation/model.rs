@@ -154,6 +154,18 @@ impl Model {
         purged
     }
 
+    /// Whether a batch behind `lsn` dropped a namespace.
+    pub(super) fn drops_after(&self, lsn: u64) -> bool {
+        let commits = self.commits.iter().skip(usize::try_from(lsn).unwrap());
+        commits.into_iter().any(|commit| matches!(commit.gone, Gone::PurgedAll(_) | Gone::Dropped))
+    }
+
+    /// Items whose words another one repeated: these may stay when they are purged, as the other's.
+    pub(super) fn repeated(&self) -> Vec<Item> {
+        let calls = self.commits.iter().map(|commit| &commit.request.call);
+        calls.filter_map(|call| if let Call::Echo { of, .. } = call { Some(*of) } else { None }).collect()
+    }
+
     /// A crash took everything behind the first `count` batches. Ids that the database had chosen in them are gone too.
     pub(super) fn forget_after(&mut self, count: u64) {
         self.commits.truncate(usize::try_from(count).unwrap());

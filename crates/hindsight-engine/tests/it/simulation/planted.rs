@@ -129,7 +129,11 @@ fn planted_bug_time_from_clock_is_killed() {
 
 #[test]
 fn planted_bug_forget_request_ids_is_killed() {
-    kill_inside(sabotage::Sabotage::ForgetRequestIds, &["expected Replayed"], power_cuts);
+    kill_inside(
+        sabotage::Sabotage::ForgetRequestIds,
+        &["expected Replayed", "shows what changed at lsn"],
+        power_cuts,
+    );
 }
 
 #[test]

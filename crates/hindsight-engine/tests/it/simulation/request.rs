@@ -101,7 +101,8 @@ impl Call {
     /// Whether it brings one of these memories into the database.
     pub(super) fn writes(&self, gone: &[Item]) -> bool {
         match self {
-            Call::Write { item, .. } => gone.contains(item),
+            Call::Write { item, .. } | Call::Claim { item, .. } => gone.contains(item),
+            Call::Echo { item, of } => gone.contains(item) || gone.contains(of),
             Call::Batch { items, .. } => items.iter().any(|item| gone.contains(item)),
             _ => false,
         }

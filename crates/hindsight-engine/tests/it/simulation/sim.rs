@@ -427,12 +427,14 @@ impl Sim {
             // One that found no room on a full disk is taken again, and has meanwhile synced what was waiting.
             Ok(report)
                 if report.checkpoint == before
-                    || (report.checkpoint > before && self.engine().degraded().is_some()) =>
+                    || (report.checkpoint > before && self.engine().degraded().is_some())
+                    // The log must tell what led to the end of a namespace that was not stored any more.
+                    || (report.checkpoint < before && self.model.drops_after(before.0)) =>
             {
                 self.checked.checkpoints += 1;
                 self.checked.rewritten += report.files_removed;
                 if report.unremoved == 0 {
-                    self.is_log_short(before.0)?;
+                    self.is_log_short(report.checkpoint.0)?;
                 }
                 self.settle()
             }
