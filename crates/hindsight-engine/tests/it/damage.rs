@@ -21,9 +21,12 @@ use harm::Harm;
 use judge::Verdict;
 use place::Place;
 
+/// Does one harm, which the seed chooses.
+type DoHarm = fn(&Place, u64) -> Harm;
+
 /// Bit flips, truncations, ranges, and files that are deleted, doubled, swapped or another database's: in all as many
 /// times the scale.
-const AMOUNTS: [(fn(&Place, u64) -> Harm, u64); 4] =
+const AMOUNTS: [(DoHarm, u64); 4] =
     [(Harm::flip, 250), (Harm::truncation, 50), (Harm::range, 25), (Harm::file, 20)];
 
 fn setting(name: &str) -> Option<u64> {

@@ -109,7 +109,7 @@ fn a12_after_the_receipt_no_byte_is_left_and_everything_else_is() {
     let ids = by_id.iter().filter_map(|canary| canary.id).collect();
     let done = life.engine.purge(&ns(SPACE), purge(PurgeTarget::Ids(ids))).unwrap();
     let receipt = done.receipt.unwrap();
-    assert_eq!((receipt.memories, done.count), (by_id.len() as u64, by_id.len() as u32));
+    assert_eq!((receipt.memories, done.count), (by_id.len() as u64, u32::try_from(by_id.len()).unwrap()));
     assert!(receipt.done.files_removed >= 3 && receipt.removed.len() as u64 == receipt.done.files_removed);
     assert!(receipt.removed.iter().any(|file| file.path.extension().is_some_and(|end| end == "rec")));
     assert!(receipt.kept.iter().all(|file| data.join(&file.path).exists()), "{:?}", receipt.kept);

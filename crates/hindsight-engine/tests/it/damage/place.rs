@@ -150,7 +150,7 @@ impl Made {
             _ => {
                 let fill = "字 word ".repeat(usize::try_from(step % 5 * 40).unwrap());
                 let content = format!("memory {step} {fill}");
-                let vectors = vectors("model", &[1.0, step as f32, 0.5]).filter(|_| step % 2 == 0);
+                let vectors = vectors("model", &[1.0, step as f32, 0.5]).filter(|_| step.is_multiple_of(2));
                 let options = WriteOptions { request_id, ..WriteOptions::default() };
                 let written =
                     self.engine.write(&ns(name), WriteItem::new(fact(&content), vectors), options).unwrap();

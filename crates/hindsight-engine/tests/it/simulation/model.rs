@@ -511,6 +511,7 @@ fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
 }
 
 /// Confidences are counted in millionths.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is stored")]
 fn step(confidence: f32, by: f64) -> f32 {
     (((f64::from(confidence) + f64::from(by as f32)) * 1e6).round() / 1e6).clamp(0.0, 1.0) as f32
 }
