@@ -80,7 +80,7 @@ fn look(files: &[(&str, &[u8])]) {
     let is_sound = bounded(size, || verify(&io, Path::new(DIR), &mut |_| {})).is_ok_and(|report| report.is_sound());
     let kept = bounded(size, || repair(&Arc::new(io.clone()), Path::new(DIR), RepairMode::Salvage, None));
     let log = LogOptions { preallocate_bytes: 0, ..LogOptions::default() };
-    let options = StorageOptions { log, ..StorageOptions::default() };
+    let options = StorageOptions { log, reserve_bytes: 0, ..StorageOptions::default() };
     let mut last = None::<Lsn>;
     let opened = bounded(size, || {
         let opening = Storage::open(copy, Path::new(DIR), options)?;

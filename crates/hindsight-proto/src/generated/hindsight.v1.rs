@@ -756,7 +756,7 @@ pub struct PurgeReceipt {
     pub kept: ::prost::alloc::vec::Vec<PurgedFile>,
     #[prost(uint64, tag = "9")]
     pub files_kept: u64,
-    /// BLAKE3 over both lists: a line "- <hex BLAKE3> <bytes> <path>" for each removed file, "+ ..." for each kept one.
+    /// BLAKE3 over both lists: a line of sign (- for each removed file, + for each kept one), BLAKE3 in hex, bytes and path, with a space between.
     #[prost(bytes = "bytes", tag = "10")]
     pub blake3: ::prost::bytes::Bytes,
 }
