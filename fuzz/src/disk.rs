@@ -11,7 +11,9 @@ use hindsight_storage::io::Io;
 use hindsight_storage::repair::{RepairMode, repair};
 use hindsight_storage::testing::MemIo;
 use hindsight_storage::verify::verify;
-use hindsight_storage::{LogOptions, Storage, StorageOptions, backup, decode_edits, decode_record, encode_edits, encode_record};
+use hindsight_storage::{
+    LogOptions, Storage, StorageOptions, backup, decode_edits, decode_record, encode_edits, encode_record,
+};
 
 use crate::memory::bounded;
 use crate::seal;
@@ -59,7 +61,8 @@ pub fn backup_restore(data: &[u8]) {
     for bytes in [data, &sealed] {
         let Ok(report) = bounded(bytes.len(), || backup::verify(bytes)) else { continue };
         let io = Arc::new(disk());
-        let restored = backup::restore(&io, bytes, Path::new("/restored")).expect("a sound backup can be restored");
+        let restored =
+            backup::restore(&io, bytes, Path::new("/restored")).expect("a sound backup can be restored");
         assert_eq!(restored, report);
     }
 }
@@ -77,7 +80,8 @@ fn look(files: &[(&str, &[u8])]) {
     files.iter().for_each(|(name, bytes)| io.put_file(&Path::new(DIR).join(name), bytes));
     let size = files.iter().map(|(_, bytes)| bytes.len()).sum();
     let copy = io.after_kill();
-    let is_sound = bounded(size, || verify(&io, Path::new(DIR), &mut |_| {})).is_ok_and(|report| report.is_sound());
+    let is_sound =
+        bounded(size, || verify(&io, Path::new(DIR), &mut |_| {})).is_ok_and(|report| report.is_sound());
     let kept = bounded(size, || repair(&Arc::new(io.clone()), Path::new(DIR), RepairMode::Salvage, None));
     let log = LogOptions { preallocate_bytes: 0, ..LogOptions::default() };
     let options = StorageOptions { log, reserve_bytes: 0, ..StorageOptions::default() };

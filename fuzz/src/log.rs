@@ -17,7 +17,7 @@ pub fn log_decode(data: &[u8]) {
 }
 
 /// A batch that decodes is written in one form, and that form decodes to the same batch. Checksums stand before this
-/// door; here they are left out, so that the fuzzer gets past them. 
+/// door; here they are left out, so that the fuzzer gets past them.
 pub fn batch_decode(data: &[u8]) {
     let Ok(batch) = bounded(data.len(), || decode_batch(data)) else { return };
     let bytes = encode_batch(&batch).expect("a batch that was read can be written");

@@ -83,7 +83,9 @@ pub(crate) fn backup(bytes: &mut [u8]) {
     let (mut at, mut entries) = (56, 0_u64);
     let trailer = bytes.len() - 68;
     while at + 32 <= trailer {
-        let Some(end) = number(bytes, at).map(|len| at + 32 + len).filter(|end| *end <= trailer) else { break };
+        let Some(end) = number(bytes, at).map(|len| at + 32 + len).filter(|end| *end <= trailer) else {
+            break;
+        };
         let entry = &mut bytes[at..end];
         let sum = crc(&[&entry[..4], &entry[8..]]);
         entry[4..8].copy_from_slice(&sum);

@@ -127,5 +127,5 @@ impl Store for Bound {
 }
 
 fn stored(written: Written) -> Stored {
-    Stored { outcome: "created".to_owned(), memory: written.memory }
+    Stored { outcome: written.outcome.to_string(), memory: written.memory }
 }
