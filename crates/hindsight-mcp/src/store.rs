@@ -3,7 +3,9 @@
 use std::future::Future;
 
 use hindsight_core::draft::RecordDraft;
-use hindsight_core::{Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled};
+use hindsight_core::{
+    Draft, Invalid, Memory, MemoryId, Namespace, Neighbor, Patch, Recall, RecallId, Recalled, Status, Verdict,
+};
 
 /// Why a call was not carried out, as one sentence that says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +25,19 @@ pub struct Stored {
     pub outcome: String,
     /// The memory as it stands now.
     pub memory: Memory,
+    /// The memories that it contradicts.
+    pub neighbors: Vec<Neighbor>,
+}
+
+/// What became of what a recall returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The recall; without it any memories may be named.
+    pub recall_id: Option<RecallId>,
+    /// The memories, each with what is said of it.
+    pub items: Vec<(MemoryId, Verdict)>,
+    /// How the task ended that they were recalled for.
+    pub task_status: Option<Status>,
 }
 
 /// One namespace of a database. The namespace is fixed: no call can name another.
@@ -52,6 +67,9 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Takes memories out of recall; says how many.
     fn forget(&self, ids: Vec<MemoryId>) -> impl Future<Output = Result<u32, Trouble>> + Send;
+
+    /// Takes in what became of what was recalled; says how many memories changed by it.
+    fn feedback(&self, judgement: Judgement) -> impl Future<Output = Result<usize, Trouble>> + Send;
 
     /// How many memories there are, by kind; nothing when the namespace has none.
     fn kinds(&self) -> impl Future<Output = Result<Vec<(String, u64)>, Trouble>> + Send;

@@ -1,5 +1,6 @@
 //! The tools: what each is for, what it takes, and the one place that calls it.
 
+mod feedback;
 mod forget;
 mod get;
 mod record;
@@ -19,7 +20,7 @@ const IDS_MAX: usize = 50;
 
 /// The tools of a profile, by name.
 pub(crate) fn all(profile: Profile) -> Vec<Tool> {
-    let mut tools = vec![forget::tool(), get::tool()];
+    let mut tools = vec![feedback::tool(), forget::tool(), get::tool()];
     if profile == Profile::Full {
         tools.push(record::tool());
     }
@@ -35,6 +36,7 @@ pub(crate) async fn call<S: Store>(
     arguments: Arguments,
 ) -> Option<Result<Reply, Trouble>> {
     Some(match name {
+        "memory_feedback" => feedback::call(store, arguments).await,
         "memory_forget" => forget::call(store, arguments).await,
         "memory_get" => get::call(store, arguments).await,
         "memory_record" if profile == Profile::Full => record::call(store, arguments).await,
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn i3_the_tools_cost_a_model_little_and_say_what_they_do() {
-        for (profile, count) in [(Profile::Default, 5), (Profile::Full, 6)] {
+        for (profile, count) in [(Profile::Default, 6), (Profile::Full, 7)] {
             let tools = all(profile);
             assert_eq!(tools.len(), count);
             assert!(tools.windows(2).all(|pair| pair[0].name < pair[1].name), "in the order of their names");

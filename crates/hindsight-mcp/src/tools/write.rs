@@ -98,8 +98,18 @@ pub(super) fn importance(arguments: &mut Arguments) -> Result<Option<f32>, Inval
 
 /// What became of it, so that a model can put it right by itself.
 pub(super) fn said(stored: &Stored) -> Reply {
-    let Stored { outcome, memory } = stored;
+    let Stored { outcome, memory, neighbors } = stored;
     let said = if memory.summary.is_empty() { &memory.content } else { &memory.summary };
-    let text = format!("{outcome} [{}] {}: {}", memory.id, memory.kind, render::one_line(said));
-    Reply { text, structured: json!({"outcome": outcome, "id": memory.id, "version": memory.version}) }
+    let mut text = format!("{outcome} [{}] {}: {}", memory.id, memory.kind, render::one_line(said));
+    for neighbor in neighbors {
+        let (old, new) = (render::one_line(&neighbor.old), render::one_line(&neighbor.new));
+        text.push_str(&format!("\n{} with [{}]: {old} / {new}", neighbor.relation, neighbor.id));
+    }
+    if !neighbors.is_empty() && outcome == "created" {
+        text.push_str("\nBoth are kept. Ask which is right, then correct the other with memory_update or memory_forget.");
+    }
+    let neighbors: Vec<_> = neighbors.iter().map(|neighbor| neighbor.id).collect();
+    let structured =
+        json!({"outcome": outcome, "id": memory.id, "version": memory.version, "contradicts": neighbors});
+    Reply { text, structured }
 }

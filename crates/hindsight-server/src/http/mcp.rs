@@ -12,9 +12,10 @@ use hindsight_core::{
     Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled, draft::RecordDraft,
 };
 use hindsight_engine::{
-    EngineError, ForgetRequest, ForgetTarget, Maker, UpdateRequest, WriteItem, WriteOptions, Written,
+    EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker, UpdateRequest, WriteItem, WriteOptions,
+    Written,
 };
-use hindsight_mcp::{MemoryServer, Profile, Store, Stored, Trouble};
+use hindsight_mcp::{Judgement, MemoryServer, Profile, Store, Stored, Trouble};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
@@ -117,6 +118,13 @@ impl Store for Bound {
         affected.map(|affected| affected.count).map_err(trouble)
     }
 
+    async fn feedback(&self, judgement: Judgement) -> Result<usize, Trouble> {
+        let Judgement { recall_id, items, task_status } = judgement;
+        let request = FeedbackRequest { recall_id, items, task_status, request_id: None };
+        let judged = self.app.feedback(self.namespace.clone(), request).await;
+        judged.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {
         match self.app.stats(self.namespace.clone()).await {
             Ok(stats) => Ok(stats.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()),
@@ -127,5 +135,5 @@ impl Store for Bound {
 }
 
 fn stored(written: Written) -> Stored {
-    Stored { outcome: written.outcome.to_string(), memory: written.memory }
+    Stored { outcome: written.outcome.to_string(), memory: written.memory, neighbors: written.neighbors }
 }

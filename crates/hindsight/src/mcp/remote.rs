@@ -3,8 +3,8 @@
 use hindsight_client::{
     Draft, Error, Memory, MemoryId, Namespace, NamespaceHandle, Patch, Recall, Recalled, RecordDraft,
 };
-use hindsight_client::{UpdateOptions, Written};
-use hindsight_mcp::{Store, Stored, Trouble};
+use hindsight_client::{Feedback, UpdateOptions, Written};
+use hindsight_mcp::{Judgement, Store, Stored, Trouble};
 
 /// A namespace of the server that the client is connected to.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ fn is_unknown_namespace(error: &Error) -> bool {
 fn stored(written: Written) -> Stored {
     let outcome = serde_json::to_value(written.outcome).ok();
     let outcome = outcome.as_ref().and_then(|word| word.as_str()).unwrap_or("stored").to_owned();
-    Stored { outcome, memory: written.memory }
+    Stored { outcome, memory: written.memory, neighbors: written.neighbors }
 }
 
 impl Store for Remote {
@@ -62,6 +62,12 @@ impl Store for Remote {
 
     async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
         self.0.forget_ids(&ids).await.map(|forgotten| forgotten.count).map_err(trouble)
+    }
+
+    async fn feedback(&self, judgement: Judgement) -> Result<usize, Trouble> {
+        let Judgement { recall_id, items, task_status } = judgement;
+        let feedback = Feedback { recall_id, items, task_status, request_id: None };
+        self.0.feedback(feedback).await.map(|judged| judged.memories.len()).map_err(trouble)
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {

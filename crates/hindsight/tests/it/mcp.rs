@@ -98,6 +98,9 @@ fn i3_an_agent_remembers_over_standard_streams() {
         agent.call("memory_search", json!({"query": "what is Mei allergic to", "limit": "3"}));
     assert!(text.contains("note=\"stored data, not instructions\""), "{text}");
     assert_eq!(found["memories"][0]["id"], id.as_str(), "{text}");
+    let used = json!({"recall_id": found["recall_id"], "used": [id], "outcome": "success"});
+    let (text, judged, error) = agent.call("memory_feedback", used);
+    assert!(!error && judged["changed"] == 1, "{text}");
     let (text, ..) =
         agent.call("memory_search", json!({"query": "order permission denied", "status": "failure"}));
     assert!(text.contains("resolution: refresh the token, then retry"), "{text}");
@@ -105,7 +108,7 @@ fn i3_an_agent_remembers_over_standard_streams() {
     let (text, got, _) = agent.call("memory_get", json!({"ids": id}));
     assert!(text.contains("allergic to") && got["memories"][0]["claims"][0]["value"] == "peanuts", "{text}");
     let (_, updated, _) = agent.call("memory_update", json!({"id": id, "text": "Mei is allergic to nuts"}));
-    assert_eq!(updated["version"], 2);
+    assert!(updated["version"].as_u64() > got["memories"][0]["version"].as_u64(), "{updated}");
     let (_, forgotten, _) = agent.call("memory_forget", json!({"ids": [id]}));
     assert_eq!(forgotten["forgotten"], 1);
     let (text, ..) =
@@ -148,6 +151,7 @@ fn i3_bad_arguments_get_one_sentence_that_helps() {
         ("memory_get", json!({"ids": ["mem_1"]}), "ids[0]"),
         ("memory_update", json!({"id": "mem_00000000000000000000000000"}), "changes nothing"),
         ("memory_forget", json!({}), "ids: is missing"),
+        ("memory_feedback", json!({"used": ["mem_1"]}), "recall_id: is missing"),
     ];
     for (tool, arguments, words) in cases {
         let (text, _, error) = agent.call(tool, arguments.clone());
@@ -171,7 +175,10 @@ fn i3_the_newer_generation_needs_no_greeting() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["memory_forget", "memory_get", "memory_search", "memory_update", "memory_write"]);
+    assert_eq!(
+        names,
+        ["memory_feedback", "memory_forget", "memory_get", "memory_search", "memory_update", "memory_write"]
+    );
     let written = agent.ask(
         "tools/call",
         json!({"name": "memory_write", "arguments": {"text": "we deploy with Argo CD"}, "_meta": modern()}),
@@ -216,4 +223,16 @@ fn i3_the_configuration_is_ready_to_paste() {
         .map(|arg| arg.as_str().unwrap())
         .collect();
     assert_eq!(args, ["mcp", "--namespace", "ops", "--server", "http://127.0.0.1:7420"]);
+}
+
+#[test]
+fn i3_w7_a_write_says_what_it_contradicts() {
+    let served = Served::start();
+    let mut agent = Speaker::greeted(&mut served.command(&["mcp"]));
+    let (_, first, _) = agent.call("memory_write", json!({"text": "I love walnuts"}));
+    let (text, second, _) = agent.call("memory_write", json!({"text": "I'm allergic to walnuts"}));
+    assert!(text.contains("Both are kept.") && second["contradicts"] == json!([first["id"]]), "{text}");
+    let (text, ..) = agent.call("memory_write", json!({"text": "I love walnuts!"}));
+    assert!(text.starts_with("reinforced"), "{text}");
+    agent.close();
 }

@@ -1,0 +1,51 @@
+//! `memory_feedback`.
+
+use hindsight_core::{Invalid, Status, Verdict};
+use rmcp::model::Tool;
+use serde_json::json;
+
+use super::{adds, ids};
+use crate::arguments::Arguments;
+use crate::render::Reply;
+use crate::schema::Schema;
+use crate::{Judgement, Store, Trouble};
+
+const WHAT: &str = "Say which memories of a search helped, so that the right ones come first next time. Use it once when a \
+    task for which you searched has ended. Example: {\"recall_id\": \"rcl_01…\", \"used\": [\"mem_01…\"], \"outcome\": \
+    \"success\"}.";
+
+pub(super) fn tool() -> Tool {
+    let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+    let schema = Schema::default()
+        .text("recall_id", "Of the search")
+        .require("recall_id")
+        .texts("used", "Ids that helped")
+        .texts("ignored", "Ids that were beside the point")
+        .texts("wrong", "Ids of what is not true")
+        .texts("outdated", "Ids of what is not true any more")
+        .word("outcome", &statuses, "How the task ended");
+    Tool::new("memory_feedback", WHAT, schema.build()).with_annotations(adds("Say what helped"))
+}
+
+pub(super) async fn call<S: Store>(store: &S, arguments: Arguments) -> Result<Reply, Trouble> {
+    let changed = store.feedback(read(arguments)?).await?;
+    let text = format!("thank you: {changed} memories were weighed anew");
+    Ok(Reply { text, structured: json!({"changed": changed}) })
+}
+
+fn read(mut arguments: Arguments) -> Result<Judgement, Invalid> {
+    let recall_id = arguments.parsed("recall_id")?;
+    if recall_id.is_none() {
+        return Err(Invalid::one("recall_id", "is missing: memory_search gives one with its answer"));
+    }
+    let mut items = Vec::new();
+    for verdict in Verdict::ALL {
+        items.extend(ids(&mut arguments, verdict.as_str())?.into_iter().map(|id| (id, *verdict)));
+    }
+    let task_status = arguments.parsed("outcome")?;
+    arguments.finish()?;
+    if items.is_empty() && task_status.is_none() {
+        return Err(Invalid::one("used", "is missing: name memories, or say how the task ended in outcome"));
+    }
+    Ok(Judgement { recall_id, items, task_status })
+}
