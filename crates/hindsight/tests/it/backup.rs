@@ -268,6 +268,8 @@ fn d4_a_damaged_start_names_the_repair_and_what_it_makes_is_served() {
     let (data, new) = (folder.path().join("data"), folder.path().join("new"));
     let served = Served::start_on(&data, None);
     fill(&served, 20);
+    // What comes after a batch says that the batch was durable: from then on it can't have been torn.
+    served.write("and one more", &[]);
     served.kill();
     let log = data.join("log");
     let segment = log.join(names_in(&log).into_iter().find(|name| name.ends_with(".log")).unwrap());
