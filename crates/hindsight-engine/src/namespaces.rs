@@ -36,7 +36,8 @@ pub(crate) struct Cell {
 impl Cell {
     fn new(name: Namespace, cold: Option<Cold>) -> Cell {
         let is_loaded = AtomicBool::new(cold.is_none());
-        let (writer, state, accesses) = Default::default();
+        let (writer, state) = (Mutex::new(()), RwLock::default());
+        let accesses = Mutex::new(Accesses::default());
         Cell { name, writer, state, accesses, is_loaded, cold: Mutex::new(cold) }
     }
 

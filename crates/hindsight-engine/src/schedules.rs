@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hindsight_core::{Draft, Filter, MemoryId, Namespace, Patch, Recall};
+use hindsight_core::{Draft, Filter, MemoryId, Namespace, OnDuplicate, Patch, Recall};
 use hindsight_storage::testing::MemIo;
 use hindsight_storage::{LogOptions, StorageOptions};
 use shuttle::scheduler::RandomScheduler;
@@ -57,9 +57,10 @@ fn write_batch(engine: &Engine, tag: &str) -> Vec<MemoryId> {
         ..Draft::default()
     };
     let items = (0..5).map(|number| WriteItem::new(draft(number), None)).collect();
-    let batch = BatchRequest { items, ..BatchRequest::default() };
+    let on_duplicate = Some(OnDuplicate::Allow);
+    let batch = BatchRequest { items, on_duplicate, ..BatchRequest::default() };
     let written = synced(engine, engine.write_batch(&ns(), batch)).unwrap();
-    written.results.into_iter().map(Result::unwrap).collect()
+    written.results.into_iter().map(|item| item.unwrap().id).collect()
 }
 
 fn checkpoint(engine: &Engine) {

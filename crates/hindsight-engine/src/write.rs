@@ -188,12 +188,15 @@ fn says_the_same(one: &str, other: &str) -> bool {
 /// What a repeated request did when it came first.
 fn outcome_of(state: &NamespaceState, seen: &Seen, id: MemoryId, was_there: bool) -> Outcome {
     let replaced = |older: MemoryId| seen.ids.contains(&older);
-    // After a rollback it is the older one that replaces.
-    let is_taken_back =
-        || state.record(id).and_then(|record| record.memory.superseded_by).is_some_and(replaced);
+    // After a rollback it is the older one that replaces; a newer one of the same batch does not count.
+    let is_taken_back = || {
+        let memory = &state.record(id)?.memory;
+        let by = memory.superseded_by.filter(|by| replaced(*by))?;
+        Some(state.record(by)?.memory.created_at < memory.created_at)
+    };
     if was_there {
         Outcome::Reinforced
-    } else if state.superseded_by(id).any(replaced) || is_taken_back() {
+    } else if state.superseded_by(id).any(replaced) || is_taken_back().unwrap_or(false) {
         Outcome::Superseded
     } else {
         Outcome::Created
