@@ -27,14 +27,7 @@ pub(crate) fn checkpoint<I: Io>(
     storage: &Storage<Arc<I>>,
     namespaces: &Namespaces,
 ) -> Result<CheckpointReport, EngineError> {
-    let attempt = || -> Result<CheckpointReport, EngineError> {
-        Ok(storage.checkpoint(&mut Source::new(storage, namespaces)?)?)
-    };
-    let report = match attempt() {
-        // It is what makes the log shorter: on a full disk it may have the reserve.
-        Err(EngineError::Storage(StorageError::Io(failure))) if storage.make_way(&failure) => attempt()?,
-        result => result?,
-    };
+    let report = with_reserve(storage, || Ok(storage.checkpoint(&mut Source::new(storage, namespaces)?)?))?;
     namespaces.sweep_dropped(report.checkpoint);
     Ok(report)
 }
@@ -47,14 +40,20 @@ pub(crate) fn erase<I: Io>(
     storage: &Storage<Arc<I>>,
     namespaces: &Namespaces,
 ) -> Result<Erased, EngineError> {
-    let attempt =
-        || -> Result<Erased, EngineError> { Ok(storage.erase(&mut Source::new(storage, namespaces)?)?) };
-    let erased = match attempt() {
-        Err(EngineError::Storage(StorageError::Io(failure))) if storage.make_way(&failure) => attempt()?,
-        result => result?,
-    };
+    let erased = with_reserve(storage, || Ok(storage.erase(&mut Source::new(storage, namespaces)?)?))?;
     namespaces.sweep_dropped(storage.checkpoint_lsn());
     Ok(erased)
+}
+
+/// Tries once more with the reserve: what makes the log or the files shorter may have it on a full disk.
+fn with_reserve<I: Io, T>(
+    storage: &Storage<Arc<I>>,
+    attempt: impl Fn() -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    match attempt() {
+        Err(EngineError::Storage(StorageError::Io(failure))) if storage.make_way(&failure) => attempt(),
+        result => result,
+    }
 }
 
 /// Whether any namespace holds what record files do not.

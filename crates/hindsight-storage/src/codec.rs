@@ -17,12 +17,9 @@ use crate::{
 /// The newest schema that this version reads. What an older one can say is written in that one, so that an older
 /// version reads it.
 pub const SCHEMA_VERSION: u16 = 2;
-/// The schema of records, requests, and batches of nothing but puts and changes of state.
+/// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
+/// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
-
-/// The schema of a batch of edits that names the stamp of the directory or the model of a namespace, and the newest of edits that this version reads.
-/// Edits without either are written in schema 1; but for these two edits the two are the same.
-const STAMP_SCHEMA_VERSION: u16 = 2;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +97,7 @@ pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let is_old = |change: &Change| matches!(change, Change::Put(_) | Change::SetState { .. });
     let is_new = !batch.changes.iter().all(is_old);
-    encode_as(if is_new { SCHEMA_VERSION } else { SCHEMA_1 }, StoredBatch::try_from(batch)?, &mut bytes)?;
+    encode_as(schema(is_new), StoredBatch::try_from(batch)?, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -145,8 +142,8 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let is_newer = |edit: &Edit| matches!(edit, Edit::Directory { .. } | Edit::SetModel { .. });
-    let version = if edits.iter().any(is_newer) { STAMP_SCHEMA_VERSION } else { SCHEMA_1 };
-    encode_as(version, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
+    let is_new = edits.iter().any(is_newer);
+    encode_as(schema(is_new), edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }
 
@@ -155,7 +152,7 @@ pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 /// As [`decode_batch`].
 pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
-    decode_up_to::<Vec<StoredEdit>>(STAMP_SCHEMA_VERSION, bytes)?.into_iter().map(Edit::try_from).collect()
+    decode::<Vec<StoredEdit>>(bytes)?.into_iter().map(Edit::try_from).collect()
 }
 
 /// The entries of the erasure ledger as bytes.
@@ -171,6 +168,11 @@ pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> 
     Ok(decode::<Vec<StoredErasure>>(bytes)?.into_iter().map(Erasure::from).collect())
 }
 
+/// The oldest schema that can say it.
+fn schema(is_new: bool) -> u16 {
+    if is_new { SCHEMA_VERSION } else { SCHEMA_1 }
+}
+
 fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
     encode_as(SCHEMA_1, value, bytes)
 }
@@ -182,14 +184,12 @@ fn encode_as(version: u16, value: impl Encode, bytes: &mut Vec<u8>) -> Result<()
 }
 
 fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
-    decode_up_to(SCHEMA_VERSION, bytes)
-}
-
-fn decode_up_to<T: Decode<()>>(newest: u16, bytes: &[u8]) -> Result<T, CodecError> {
     let (version, body) = bytes.split_first_chunk::<2>().ok_or(CodecError::NoVersion)?;
     match u16::from_le_bytes(*version) {
         0 => return Err(CodecError::NoVersion),
-        found if found > newest => return Err(CodecError::Newer { found, newest }),
+        found if found > SCHEMA_VERSION => {
+            return Err(CodecError::Newer { found, newest: SCHEMA_VERSION });
+        }
         _ => {}
     }
     let (stored, read) = decode_bounded(body)?;

@@ -17,7 +17,7 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::{
-    error::{At, IoFailure, StorageError, is_full},
+    error::{At, IoFailure, StorageError, is_full, is_shortage},
     io::{Io, IoFile, OpenMode},
     store::StorageOptions,
 };
@@ -123,6 +123,25 @@ impl<I: Io> Space<I> {
         }
         state.cause = Some(failure.clone());
         self.is_low.store(true, Ordering::Release);
+    }
+
+    /// Writes over a place that is there already. A file system that writes elsewhere needs room even for this: then once
+    /// more, with the reserve at hand. The same bytes at the same place again change nothing about what may be there.
+    ///
+    /// # Errors
+    /// Those of the second try, or of another kind than want of space.
+    pub(crate) fn overwrite(
+        &self,
+        mut write: impl FnMut() -> Result<(), IoFailure>,
+    ) -> Result<(), IoFailure> {
+        match write() {
+            Err(failure) if is_shortage(&failure.source) => {
+                self.note_full(&failure);
+                self.release();
+                write()
+            }
+            result => result,
+        }
     }
 
     /// Gives the reserve away. Returns whether there was any.

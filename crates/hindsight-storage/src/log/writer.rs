@@ -6,7 +6,7 @@ use hindsight_core::Lsn;
 
 use super::{DurableFile, Stop, pending::Group};
 use crate::{
-    error::{At, IoFailure, is_shortage},
+    error::{At, IoFailure},
     frame::{FrameHeader, FrameKind, HEADER_BYTES, payload_crc},
     io::{Io, IoFile, fill_with_zeros, uninterrupted, write_all_at},
     segment::{BeginError, FRAMES_START, LogEnd, LogPlace, Segment, next_sector},
@@ -86,16 +86,7 @@ impl<I: Io> Writer<I> {
     pub(super) fn commit(&mut self, group: &mut Group, space: &Space<I>) -> Result<Lsn, IoFailure> {
         let last_lsn = Lsn(group.first_lsn.0 + group.frames.len() as u64 - 1);
         self.seal(group);
-        match self.write(&group.bytes) {
-            // A file system that writes elsewhere needs room even for this. The same bytes at the same place again change
-            // nothing about what may be there.
-            Err(failure) if is_shortage(&failure.source) => {
-                space.note_full(&failure);
-                space.release();
-                self.write(&group.bytes)?;
-            }
-            result => result?,
-        }
+        space.overwrite(|| self.write(&group.bytes))?;
         // IMPORTANT: nothing of the group is acknowledged before this returned Ok.
         self.sync()?;
         self.tail.last_lsn = last_lsn;
@@ -177,16 +168,9 @@ impl<I: Io> Writer<I> {
         self.tail.end.offset = FRAMES_START;
         self.noted_at = FRAMES_START;
         // IMPORTANT: the new segment is noted durably before it takes a batch: without it, the log must not pass for whole.
-        match self.tail.durable.note_segment(next_lsn) {
-            // As with a group: it is written over bytes that the file has, and once more with the reserve at hand.
-            Err(failure) if is_shortage(&failure.source) => {
-                space.note_full(&failure);
-                space.release();
-                self.tail.durable.note_segment(next_lsn).map_err(BeginError::Unknown)?;
-            }
-            result => result.map_err(BeginError::Unknown)?,
-        }
-        self.tail.durable.sync().map_err(BeginError::Unknown)?;
+        let durable = &mut self.tail.durable;
+        space.overwrite(|| durable.note_segment(next_lsn)).map_err(BeginError::Unknown)?;
+        durable.sync().map_err(BeginError::Unknown)?;
         Ok(begun.shortage)
     }
 

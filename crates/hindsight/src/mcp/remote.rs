@@ -22,7 +22,7 @@ fn trouble(error: Error) -> Trouble {
 }
 
 fn is_unknown_namespace(error: &Error) -> bool {
-    matches!(error, Error::NotFound { reason, .. } if reason == "NAMESPACE_NOT_FOUND")
+    error.reason() == "NAMESPACE_NOT_FOUND"
 }
 
 fn stored(written: Written) -> Stored {
