@@ -18,18 +18,22 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`life`] (how long it stays), [`job`] and [`cron`] (what
+//! is done by itself, and when). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
+pub mod cron;
 pub mod draft;
 pub mod embedding;
 pub mod filter;
 pub mod hit;
 pub mod ids;
 pub mod invalid;
+pub mod job;
 pub mod kind;
 pub mod learn;
+pub mod life;
 pub mod likeness;
 pub mod limits;
 pub mod memory;
@@ -42,16 +46,19 @@ pub mod timewords;
 mod words;
 
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
+pub use cron::Cron;
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
+pub use job::{Job, JobReport, Schedule};
 pub use kind::{
     Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
     Verdict,
 };
+pub use life::{ArchiveReason, Days, Life};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use hindsight_core::{Batch, Change, Lsn, Namespace};
+use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
@@ -12,9 +12,11 @@ use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, StorageO
 use parking_lot::Mutex;
 
 use crate::checkpoint;
+use crate::decide::now;
 use crate::error::EngineError;
 use crate::feedback::SharedRecalls;
 use crate::graph::{Grapher, Graphs};
+use crate::jobs::Jobs;
 use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
@@ -36,7 +38,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
     pub(crate) recalls: SharedRecalls,
-    pub(crate) purge_forgotten_after: Option<Duration>,
+    pub(crate) life: Life,
+    pub(crate) jobs: Jobs<I>,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -57,10 +60,9 @@ impl Engine {
         let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
-        let forgotten_after = engine.purge_forgotten_after;
         let io = Arc::clone(&engine.io);
         let (graphs, spaces) = (Arc::clone(&engine.graphs), Arc::clone(&namespaces));
-        let duties = Duties { io, storage, namespaces, checkpoint_bytes, forgotten_after };
+        let duties = Duties { io, storage, namespaces, checkpoint_bytes };
         *engine.maintenance.lock() = Some(Maintenance::start(duties, home)?);
         *engine.grapher.lock() = Some(Grapher::start(graphs, spaces)?);
         Ok((engine, report))
@@ -87,6 +89,7 @@ impl<I: Io> EngineOver<I> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
+        let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),
             grapher: Mutex::new(None),
@@ -96,7 +99,8 @@ impl<I: Io> EngineOver<I> {
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
             recalls: SharedRecalls::default(),
-            purge_forgotten_after: options.purge_forgotten_after,
+            life: options.life,
+            jobs,
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
@@ -267,6 +271,11 @@ impl<I: Io> EngineOver<I> {
             crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
         }
         Ok(lsn)
+    }
+
+    /// How long the memories of a namespace live.
+    pub(crate) fn life_of(&self, _cell: &Cell) -> Life {
+        self.life
     }
 
     pub(crate) fn unsynced<T>(&self, value: T, lsn: Lsn) -> Unsynced<T, I> {

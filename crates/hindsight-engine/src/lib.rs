@@ -32,7 +32,7 @@
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
 //! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -50,6 +50,7 @@ mod forget;
 mod gauge;
 mod graph;
 mod history;
+mod jobs;
 mod load;
 mod maintenance;
 mod namespaces;
@@ -73,6 +74,7 @@ pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
+pub use jobs::JobStatus;
 pub use options::{Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
