@@ -39,6 +39,7 @@ pub mod builder;
 pub mod client;
 pub mod connect;
 pub mod error;
+mod jobs;
 pub mod list;
 pub mod namespace;
 pub mod purged;
@@ -65,9 +66,9 @@ pub use reply::{
 
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, Lsn, Memory,
-    MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall,
-    RecallId, Recalled, Relation, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp,
-    Usage, VectorRole, Verdict, Violation, Weights,
+    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Job, JobReport, JobStatus,
+    Kind, Layer, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity,
+    RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope, Source, SourceKind,
+    State, Status, Timestamp, Usage, VectorRole, Verdict, Violation, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

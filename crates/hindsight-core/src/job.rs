@@ -1,5 +1,9 @@
 //! Work that the database does by itself, by schedule or on demand.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
 use crate::Timestamp;
 use crate::kind::words;
 
@@ -36,24 +40,47 @@ impl Job {
 }
 
 /// What a run of a job came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobReport {
     /// The job.
     pub job: Job,
     /// It only counted what it would do.
+    #[serde(rename = "validate_only")]
     pub is_dry: bool,
     /// When it began.
     pub started_at: Timestamp,
     /// When it ended; absent while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     /// How many namespaces it looked at.
     pub namespaces: u64,
     /// What it did (or would do), by the reason, in the order of their words: how many memories.
-    pub counts: std::collections::BTreeMap<&'static str, u64>,
+    pub counts: BTreeMap<String, u64>,
     /// What a person may want to do now, at most [`HINTS_MAX`] sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
     /// What went wrong, in a namespace where it stopped; others were gone on with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JobStatus {
+    /// The job.
+    pub job: Job,
+    /// The cron expression and the time zone; none when it runs on demand only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// When it runs next by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_run_at: Option<Timestamp>,
+    /// Whether a scheduled run is under way.
+    #[serde(rename = "running")]
+    pub is_running: bool,
+    /// Its last run since the start of the server, dry ones left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<JobReport>,
 }
 
 /// Most hints, and most errors, of a report.
@@ -69,7 +96,7 @@ impl JobReport {
             started_at,
             ended_at: None,
             namespaces: 0,
-            counts: std::collections::BTreeMap::new(),
+            counts: BTreeMap::new(),
             hints: Vec::new(),
             errors: Vec::new(),
         }
@@ -82,9 +109,9 @@ impl JobReport {
     }
 
     /// Counts memories that it dealt with for a reason.
-    pub fn count(&mut self, reason: &'static str, memories: u64) {
+    pub fn count(&mut self, reason: &str, memories: u64) {
         if memories > 0 {
-            *self.counts.entry(reason).or_default() += memories;
+            *self.counts.entry(reason.to_owned()).or_default() += memories;
         }
     }
 

@@ -53,7 +53,7 @@ pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
-pub use job::{Job, JobReport, Schedule};
+pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
     Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
     Verdict,

@@ -56,7 +56,7 @@ impl<I: Io> EngineOver<I> {
         Ok(self.unsynced(done, revision))
     }
 
-    /// Brings forgotten memories back, as they were.
+    /// Brings forgotten and archived memories back into recall. Their time begins anew.
     ///
     /// # Errors
     /// When an id is unknown or its memory not forgotten, or the log fails.
@@ -80,7 +80,7 @@ impl<I: Io> EngineOver<I> {
             let ids = known(&cell, &state, &restore.ids)?;
             for id in &ids {
                 let found = state.record(*id).map_or(State::Active, |record| record.memory.state);
-                if found != State::Forgotten {
+                if !matches!(found, State::Forgotten | State::Archived) {
                     return Err(EngineError::WrongState { id: *id, state: found, needed: State::Forgotten });
                 }
             }

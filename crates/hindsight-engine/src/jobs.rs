@@ -17,8 +17,7 @@ mod run;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hindsight_core::job::JobReport;
-use hindsight_core::{Job, Namespace, Schedule, Timestamp};
+use hindsight_core::{Job, JobReport, JobStatus, Namespace, Schedule, Timestamp};
 use hindsight_storage::io::Io;
 use parking_lot::Mutex;
 
@@ -90,21 +89,6 @@ struct Standing<I: Io> {
     left_out: BTreeSet<Namespace>,
     look_at: Timestamp,
     last: Option<JobReport>,
-}
-
-/// How a job stands, for whoever asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobStatus {
-    /// The job.
-    pub job: Job,
-    /// The cron expression and the time zone; none when it runs on demand only.
-    pub schedule: Option<String>,
-    /// When it runs next by itself.
-    pub next_run_at: Option<Timestamp>,
-    /// Whether a scheduled run is under way.
-    pub is_running: bool,
-    /// Its last run since the start, dry ones left out.
-    pub last: Option<JobReport>,
 }
 
 impl<I: Io> Jobs<I> {

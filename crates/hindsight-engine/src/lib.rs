@@ -74,7 +74,6 @@ pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use jobs::JobStatus;
 pub use options::{Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{

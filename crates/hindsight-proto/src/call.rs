@@ -4,6 +4,7 @@
 mod feedback;
 mod forget;
 mod history;
+pub mod job;
 mod purge;
 mod read;
 mod recall;
@@ -17,6 +18,7 @@ use hindsight_core::{Invalid, MemoryId, Namespace};
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
+pub use job::RunJobCall;
 pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;

@@ -106,6 +106,8 @@ pub(crate) enum Command {
     Stats,
     /// Name the namespaces, or drop one
     Namespaces(commands::namespaces::NamespacesArgs),
+    /// Show what the server does by itself, or run it now
+    Jobs(commands::jobs::JobsArgs),
     /// Ask the server how it is
     Health,
     /// Print the version

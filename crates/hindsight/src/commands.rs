@@ -8,6 +8,7 @@ pub(crate) mod get;
 pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod inspect;
+pub(crate) mod jobs;
 pub(crate) mod learn;
 pub(crate) mod list;
 pub(crate) mod mcp;

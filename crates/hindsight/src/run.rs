@@ -83,6 +83,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
             None => commands::namespaces::run(c, out).await,
             Some(NamespacesAction::Drop(args)) => commands::purge::drop_namespace(c, args, out).await,
         },
+        Command::Jobs(args) => commands::jobs::run(c, args, out).await,
         Command::Health => commands::health::run(c, out).await,
         // These need no server and were handled before.
         Command::Serve(_)

@@ -805,6 +805,73 @@ pub struct BackupSummary {
     #[prost(bytes = "bytes", tag = "4")]
     pub blake3: ::prost::bytes::Bytes,
 }
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListJobsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListJobsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub jobs: ::prost::alloc::vec::Vec<JobStatus>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JobStatus {
+    /// archive or purge.
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// What it does, in a sentence.
+    #[prost(string, tag = "2")]
+    pub about: ::prost::alloc::string::String,
+    /// Its cron expression and time zone; empty when it runs on demand only.
+    #[prost(string, tag = "3")]
+    pub schedule: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "4")]
+    pub next_run_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether a scheduled run is under way.
+    #[prost(bool, tag = "5")]
+    pub running: bool,
+    /// Its last run since the start of the server; dry runs do not count.
+    #[prost(message, optional, tag = "6")]
+    pub last: ::core::option::Option<JobReport>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JobReport {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// It only counted what it would do.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+    #[prost(message, optional, tag = "3")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "4")]
+    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How many namespaces it looked at.
+    #[prost(uint64, tag = "5")]
+    pub namespaces: u64,
+    /// How many memories it changed, or would, by the reason.
+    #[prost(message, repeated, tag = "6")]
+    pub counts: ::prost::alloc::vec::Vec<Count>,
+    /// What a person may want to do now.
+    #[prost(string, repeated, tag = "7")]
+    pub hints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What went wrong, by namespace; the others were gone on with.
+    #[prost(string, repeated, tag = "8")]
+    pub errors: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunJobRequest {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// Where; empty for every namespace that is in memory.
+    #[prost(string, tag = "2")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Counts and changes nothing.
+    #[prost(bool, tag = "3")]
+    pub validate_only: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RunJobResponse {
+    #[prost(message, optional, tag = "1")]
+    pub report: ::core::option::Option<JobReport>,
+}
 /// Generated client implementations.
 pub mod namespace_service_client {
     #![allow(
@@ -1421,6 +1488,53 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "Backup"));
             self.inner.server_streaming(req, path, codec).await
         }
+        /// The jobs: when each runs by itself, and what its last run came to.
+        pub async fn list_jobs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListJobsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListJobsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/ListJobs",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "ListJobs"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Runs a job now and answers what it came to. What it has begun it finishes, also when the caller goes away.
+        pub async fn run_job(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RunJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::RunJobResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/RunJob",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "RunJob"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1462,6 +1576,19 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::BackupRequest>,
         ) -> std::result::Result<tonic::Response<Self::BackupStream>, tonic::Status>;
+        /// The jobs: when each runs by itself, and what its last run came to.
+        async fn list_jobs(
+            &self,
+            request: tonic::Request<super::ListJobsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListJobsResponse>,
+            tonic::Status,
+        >;
+        /// Runs a job now and answers what it came to. What it has begun it finishes, also when the caller goes away.
+        async fn run_job(
+            &self,
+            request: tonic::Request<super::RunJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::RunJobResponse>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct AdminServiceServer<T> {
@@ -1670,6 +1797,96 @@ pub mod admin_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/ListJobs" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListJobsSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ListJobsRequest>
+                    for ListJobsSvc<T> {
+                        type Response = super::ListJobsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListJobsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::list_jobs(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListJobsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/RunJob" => {
+                    #[allow(non_camel_case_types)]
+                    struct RunJobSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::RunJobRequest>
+                    for RunJobSvc<T> {
+                        type Response = super::RunJobResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RunJobRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::run_job(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RunJobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)
