@@ -18,7 +18,7 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -37,6 +37,7 @@ pub mod namespace;
 pub mod patch;
 pub mod recall;
 pub mod scoring;
+pub mod session;
 pub mod time;
 pub mod timewords;
 mod words;
@@ -49,11 +50,12 @@ pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use kind::{
-    Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
+    ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
     Verdict,
 };
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use time::Timestamp;
