@@ -40,6 +40,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 /// A word that is not in its list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} {word:?}: expected one of {}", expected.join(", "))]

@@ -18,7 +18,7 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`settings`] (of a namespace). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -37,6 +37,7 @@ pub mod namespace;
 pub mod patch;
 pub mod recall;
 pub mod scoring;
+pub mod settings;
 pub mod time;
 pub mod timewords;
 mod words;
@@ -56,4 +57,5 @@ pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;

@@ -1,7 +1,7 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `purge`, `backup`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `backup`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
@@ -14,6 +14,7 @@ mod purge;
 mod read;
 mod recall;
 mod refusal;
+mod settings;
 mod write;
 
 use std::sync::Arc;
