@@ -54,12 +54,12 @@ pub use checkpoint::{
     CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
 };
 pub use codec::{
-    CodecError, SCHEMA_VERSION, batch_namespace, decode_batch, decode_edits, decode_record, encode_batch, encode_edits,
-    encode_record,
+    CodecError, SCHEMA_VERSION, batch_namespace, decode_batch, decode_edits, decode_record, encode_batch,
+    encode_edits, encode_record,
 };
 pub use erasure::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt, LedgerFault};
 pub use error::{IoFailure, ReplayError, StorageError, StorageErrorKind};
-pub use log::{Committed, DroppedSegments, Log};
+pub use log::{Committed, DroppedSegments, Log, Pace};
 pub use manifest::{StoredModel, StoredNamespace};
 pub use options::LogOptions;
 pub use real::{RealFile, RealIo};
