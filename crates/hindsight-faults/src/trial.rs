@@ -48,6 +48,8 @@ pub struct Trial {
     pub repeated: [u64; 2],
     /// The log positions that others than the writers were told.
     pub others: Vec<u64>,
+    /// A namespace of others, in which one recall was made.
+    pub recalled_in: Option<&'static str>,
     is_fresh: bool,
 }
 
@@ -56,13 +58,37 @@ impl Trial {
     #[must_use]
     pub fn new(data: PathBuf, beside: PathBuf, writers: usize, random: &mut fastrand::Rng) -> Trial {
         let ledgers = (0..writers).map(|writer| Ledger::new(writer, random.fork())).collect();
-        Trial { data, beside, ledgers, repeated: [0; 2], others: Vec::new(), is_fresh: true }
+        Trial {
+            data,
+            beside,
+            ledgers,
+            repeated: [0; 2],
+            others: Vec::new(),
+            recalled_in: None,
+            is_fresh: true,
+        }
     }
 
     /// How the server is started on it.
     #[must_use]
     pub fn launch<'a>(&'a self, setting: &'a Setting) -> Launch<'a> {
         Launch { program: &setting.program, data: &self.data, beside: &self.beside, under: Vec::new() }
+    }
+
+    /// A copy of the data directory, and what its writers knew when the log ended at that position. To be made before what
+    /// is open is looked for in the database itself.
+    #[must_use]
+    pub fn copied(&self, data: PathBuf, beside: PathBuf, position: u64) -> Trial {
+        let ledgers = self.ledgers.iter().map(|ledger| ledger.at(position)).collect();
+        Trial {
+            data,
+            beside,
+            ledgers,
+            repeated: [0; 2],
+            others: Vec::new(),
+            recalled_in: None,
+            is_fresh: false,
+        }
     }
 
     /// Whether nothing was ever written to it.
@@ -135,7 +161,10 @@ impl Trial {
         setting.runtime.block_on(async {
             // Clients connect inside the runtime.
             let client = served.client()?;
-            let found = everything(&client).await?;
+            let mut found = everything(&client).await?;
+            if let Some(namespace) = self.recalled_in {
+                found.counts = counts(&client, namespace).await?;
+            }
             let mut findings = compare(&mut self.ledgers, &found, &self.others);
             for ledger in &mut self.ledgers {
                 let namespace = client.namespace(&namespace_of(ledger.writer))?;
@@ -180,6 +209,18 @@ async fn everything(client: &Client) -> anyhow::Result<Found> {
     }
     found.revision = client.server_info().await?.revision.0;
     Ok(found)
+}
+
+/// How many log positions the counts of one recall took: one, or none if the server ended before it was due.
+async fn counts(client: &Client, namespace: &str) -> anyhow::Result<u64> {
+    let every_state = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+    let mut memories = client.namespace(namespace)?.list(every_state).all();
+    while let Some(memory) = memories.next().await.context("cannot list what was recalled")? {
+        if memory.usage.access_count > 0 {
+            return Ok(1);
+        }
+    }
+    Ok(0)
 }
 
 /// The namespace that a writer writes to.

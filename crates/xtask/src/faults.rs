@@ -52,6 +52,7 @@ impl Args {
 const COMMANDS: &[(&str, &[&str])] = &[
     ("kill", &["--cycles", "20", "--acknowledged", "10000"]),
     ("history", &["--histories", "4"]),
+    ("backup", &["--backups", "6"]),
     ("power", &["--cycles", "20"]),
     ("full", &["--cycles", "4"]),
     ("syscalls", &[]),

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, codegen, faults, soak, tidy, workspace_root};
+use xtask::{ci, codegen, faults, fuzz, soak, tidy, workspace_root};
 
 /// Tools of the HindsightDB project.
 #[derive(Parser)]
@@ -27,6 +27,8 @@ enum Command {
     Tidy,
     /// Break a running server in every way it must survive: kills, power cuts, a full disk, failing system calls.
     Faults(faults::Args),
+    /// Fuzz every target of fuzz/ for a while, guided by coverage.
+    Fuzz(fuzz::Args),
     /// Run every step of CI, as .ci/run does.
     Ci,
     /// Run the simulation and the damage at the amounts of a release.
@@ -66,6 +68,7 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(exit_code(findings.is_empty()))
         }
         Command::Faults(args) => Ok(exit_code(faults::run(root, &args)?)),
+        Command::Fuzz(args) => Ok(exit_code(fuzz::run(root, &args)?)),
         Command::Ci => Ok(exit_code(ci::run(root)?)),
         Command::Soak { scale } => Ok(exit_code(soak::run(root, scale)?)),
     }
