@@ -87,7 +87,6 @@ fn fill(
     let mut trial = Trial::new(volume.path().join("data"), volume.beside(), WRITERS, random);
     let served = trial.launch(setting).start()?;
     let mut quiet = Quiet::write(setting, &served)?;
-    trial.recalled_in = Some(quiet::NAMESPACE);
     trial.others.extend(quiet.take_positions());
     let mut findings = write(setting, &mut trial, &served, Mix::default())?;
 

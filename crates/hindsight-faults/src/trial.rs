@@ -48,8 +48,6 @@ pub struct Trial {
     pub repeated: [u64; 2],
     /// The log positions that others than the writers were told.
     pub others: Vec<u64>,
-    /// A namespace of others, in which one recall was made.
-    pub recalled_in: Option<&'static str>,
     is_fresh: bool,
 }
 
@@ -58,15 +56,7 @@ impl Trial {
     #[must_use]
     pub fn new(data: PathBuf, beside: PathBuf, writers: usize, random: &mut fastrand::Rng) -> Trial {
         let ledgers = (0..writers).map(|writer| Ledger::new(writer, random.fork())).collect();
-        Trial {
-            data,
-            beside,
-            ledgers,
-            repeated: [0; 2],
-            others: Vec::new(),
-            recalled_in: None,
-            is_fresh: true,
-        }
+        Trial { data, beside, ledgers, repeated: [0; 2], others: Vec::new(), is_fresh: true }
     }
 
     /// How the server is started on it.
@@ -80,15 +70,7 @@ impl Trial {
     #[must_use]
     pub fn copied(&self, data: PathBuf, beside: PathBuf, position: u64) -> Trial {
         let ledgers = self.ledgers.iter().map(|ledger| ledger.at(position)).collect();
-        Trial {
-            data,
-            beside,
-            ledgers,
-            repeated: [0; 2],
-            others: Vec::new(),
-            recalled_in: None,
-            is_fresh: false,
-        }
+        Trial { data, beside, ledgers, repeated: [0; 2], others: Vec::new(), is_fresh: false }
     }
 
     /// Whether nothing was ever written to it.
@@ -161,10 +143,7 @@ impl Trial {
         setting.runtime.block_on(async {
             // Clients connect inside the runtime.
             let client = served.client()?;
-            let mut found = everything(&client).await?;
-            if let Some(namespace) = self.recalled_in {
-                found.counts = counts(&client, namespace).await?;
-            }
+            let found = everything(&client).await?;
             let mut findings = compare(&mut self.ledgers, &found, &self.others);
             for ledger in &mut self.ledgers {
                 let namespace = client.namespace(&namespace_of(ledger.writer))?;
@@ -209,18 +188,6 @@ async fn everything(client: &Client) -> anyhow::Result<Found> {
     }
     found.revision = client.server_info().await?.revision.0;
     Ok(found)
-}
-
-/// How many log positions the counts of one recall took: one, or none if the server ended before it was due.
-async fn counts(client: &Client, namespace: &str) -> anyhow::Result<u64> {
-    let every_state = Filter { states: State::ALL.to_vec(), ..Filter::default() };
-    let mut memories = client.namespace(namespace)?.list(every_state).all();
-    while let Some(memory) = memories.next().await.context("cannot list what was recalled")? {
-        if memory.usage.access_count > 0 {
-            return Ok(1);
-        }
-    }
-    Ok(0)
 }
 
 /// The namespace that a writer writes to.

@@ -39,6 +39,12 @@ enum Amounts {
 }
 
 impl Args {
+    /// Every command, at the amounts of CI or of a release.
+    #[must_use]
+    pub fn every(release_amounts: bool) -> Args {
+        Args { only: Vec::new(), quick: false, release_amounts, sudo: false }
+    }
+
     fn amounts(&self) -> Amounts {
         match (self.quick, self.release_amounts) {
             (_, true) => Amounts::Release,

@@ -31,12 +31,9 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Run every step of CI, as .ci/run does.
     Ci,
-    /// Run the simulation and the damage at the amounts of a release.
-    Soak {
-        /// How many times the everyday amount.
-        #[arg(long, default_value_t = soak::SCALE)]
-        scale: u64,
-    },
+    /// Run everything that proves durability at the amounts of a release: the simulation, the histories, the damage, the
+    /// fault trials.
+    Soak(soak::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -70,7 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Faults(args) => Ok(exit_code(faults::run(root, &args)?)),
         Command::Fuzz(args) => Ok(exit_code(fuzz::run(root, &args)?)),
         Command::Ci => Ok(exit_code(ci::run(root)?)),
-        Command::Soak { scale } => Ok(exit_code(soak::run(root, scale)?)),
+        Command::Soak(args) => Ok(exit_code(soak::run(root, &args)?)),
     }
 }
 

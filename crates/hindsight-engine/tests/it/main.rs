@@ -13,6 +13,7 @@ mod forget;
 mod graph;
 mod history;
 mod learn;
+mod old_format;
 mod recall;
 mod replay;
 mod rollback;

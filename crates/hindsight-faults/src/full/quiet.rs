@@ -10,7 +10,7 @@ use hindsight_client::{Draft, Error, Filter, MemoryId, NamespaceHandle, Outcome,
 use crate::Setting;
 use crate::server::Served;
 
-pub(super) const NAMESPACE: &str = "quiet";
+const NAMESPACE: &str = "quiet";
 const TEXT: &str = "磁盘写满之前写下的一条记忆 written before the disk was full";
 /// How soon writes are taken again once there is room.
 const RECOVERY_MAX: Duration = Duration::from_secs(5);
@@ -64,8 +64,9 @@ impl Quiet {
             if got.content != TEXT {
                 return Err(format!("get answers {:?}", got.content));
             }
-            // The one recall of a cycle.
-            let recalled = namespace.recall("disk full").await.map_err(|error| format!("recall: {error}"))?;
+            // One that is counted would take a log position, some seconds later.
+            let recalled =
+                namespace.recall("disk full").observe().await.map_err(|error| format!("recall: {error}"))?;
             if !recalled.hits.iter().any(|hit| hit.memory.id == self.kept) {
                 return Err("recall does not find what is there".to_owned());
             }

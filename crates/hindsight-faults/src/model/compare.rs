@@ -56,8 +56,6 @@ pub struct Found {
     pub memories: Vec<Memory>,
     /// The newest log position.
     pub revision: u64,
-    /// Log positions that the server took by itself: how often memories were returned is counted in the log, too.
-    pub counts: u64,
 }
 
 /// Compares, finds out which open requests were carried out, and enters those into the ledgers. `others` are the log
@@ -88,7 +86,7 @@ pub fn compare(ledgers: &mut [Ledger], found: &Found, others: &[u64]) -> Vec<Fin
     findings.extend(by_key.into_values().map(|memory| {
         Finding::new(Fault::Phantom, format!("{} was never asked for: {}", memory.id, start(memory)))
     }));
-    findings.extend(positions(ledgers, others, found));
+    findings.extend(positions(ledgers, others, found.revision));
     findings.sort_by(|a, b| a.fault.cmp(&b.fault).then_with(|| a.text.cmp(&b.text)));
     findings.truncate(FINDINGS_MAX);
     findings
@@ -168,12 +166,10 @@ fn difference(key: Key, item: &Item, memory: &Memory) -> Option<Finding> {
     Some(Finding::new(Fault::Wrong, format!("{key} at version {}: {what}", item.version)))
 }
 
-/// Each request that changes something takes one log position, and nothing else does but counts of what was returned: so the newest position is the
+/// Each request that changes something takes one log position, and nothing else does: so the newest position is the
 /// number of requests that were carried out, or the log has a hole, or something in it that nobody asked for.
-fn positions(ledgers: &[Ledger], others: &[u64], found: &Found) -> Option<Finding> {
-    let revision = found.revision;
-    let applied =
-        ledgers.iter().map(|ledger| ledger.applied).sum::<u64>() + others.len() as u64 + found.counts;
+fn positions(ledgers: &[Ledger], others: &[u64], revision: u64) -> Option<Finding> {
+    let applied = ledgers.iter().map(|ledger| ledger.applied).sum::<u64>() + others.len() as u64;
     let mut named: Vec<u64> =
         ledgers.iter().flat_map(|ledger| &ledger.positions).chain(others).copied().collect();
     named.sort_unstable();
