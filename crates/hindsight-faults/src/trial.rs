@@ -65,6 +65,14 @@ impl Trial {
         Launch { program: &setting.program, data: &self.data, beside: &self.beside, under: Vec::new() }
     }
 
+    /// A copy of the data directory, and what its writers knew when the log ended at that position. To be made before what
+    /// is open is looked for in the database itself.
+    #[must_use]
+    pub fn copied(&self, data: PathBuf, beside: PathBuf, position: u64) -> Trial {
+        let ledgers = self.ledgers.iter().map(|ledger| ledger.at(position)).collect();
+        Trial { data, beside, ledgers, repeated: [0; 2], others: Vec::new(), is_fresh: false }
+    }
+
     /// Whether nothing was ever written to it.
     #[must_use]
     pub fn is_fresh(&self) -> bool {

@@ -64,7 +64,9 @@ impl Quiet {
             if got.content != TEXT {
                 return Err(format!("get answers {:?}", got.content));
             }
-            let recalled = namespace.recall("disk full").await.map_err(|error| format!("recall: {error}"))?;
+            // One that is counted would take a log position, some seconds later.
+            let recalled =
+                namespace.recall("disk full").observe().await.map_err(|error| format!("recall: {error}"))?;
             if !recalled.hits.iter().any(|hit| hit.memory.id == self.kept) {
                 return Err("recall does not find what is there".to_owned());
             }
