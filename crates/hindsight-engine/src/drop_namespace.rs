@@ -33,7 +33,10 @@ impl<I: Io> EngineOver<I> {
             let state = cell.state.read();
             if let Some(seen) = state.requests.seen(request_key.as_ref())? {
                 let (lsn, ids) = (seen.lsn, Vec::new());
-                return Ok(self.unsynced(Affected { count: 0, ids, replayed: true, revision: lsn }, lsn));
+                return Ok(self.unsynced(
+                    Affected { count: 0, ids, derived: Vec::new(), replayed: true, revision: lsn },
+                    lsn,
+                ));
             }
             if !state.is_there() {
                 return Err(not_found());
@@ -54,7 +57,7 @@ impl<I: Io> EngineOver<I> {
             self.namespaces.note_drop(lsn);
             lsn
         };
-        let dropped = Affected { count, ids: Vec::new(), replayed: false, revision };
+        let dropped = Affected { count, ids: Vec::new(), derived: Vec::new(), replayed: false, revision };
         Ok(self.unsynced(dropped, revision))
     }
 }

@@ -89,6 +89,9 @@ impl<I: Io> EngineOver<I> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
+        for erasure in storage.erasures() {
+            namespaces.erasures.values.add(&erasure.purge, erasure.at);
+        }
         let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),

@@ -20,5 +20,6 @@ mod rollback;
 mod search;
 mod simulation;
 mod support;
+mod tombstones;
 mod update;
 mod write;

@@ -715,6 +715,9 @@ pub struct PurgeRequest {
     /// Sent again, it gives the receipt again.
     #[prost(string, tag = "7")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "8")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PurgeResponse {
@@ -731,6 +734,9 @@ pub struct PurgeResponse {
     /// Absent when nothing was purged.
     #[prost(message, optional, tag = "5")]
     pub receipt: ::core::option::Option<PurgeReceipt>,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "6")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was erased from where.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1970,6 +1976,9 @@ pub struct WriteRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "7")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "8")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WriteResponse {
@@ -2011,6 +2020,9 @@ pub struct BatchWriteRequest {
     /// For each item; one meets the items before it, too.
     #[prost(enumeration = "OnDuplicate", tag = "5")]
     pub on_duplicate: i32,
+    /// Stores what was forgotten or purged, too.
+    #[prost(bool, tag = "6")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchWriteResponse {
@@ -2120,6 +2132,9 @@ pub struct RecordRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "34")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "35")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordResponse {
@@ -2360,6 +2375,9 @@ pub struct UpdateRequest {
     pub embedding_model: ::prost::alloc::string::String,
     #[prost(string, tag = "8")]
     pub request_id: ::prost::alloc::string::String,
+    /// Lets it say what was forgotten or purged.
+    #[prost(bool, tag = "9")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MemoryPatch {
@@ -2428,6 +2446,9 @@ pub struct ForgetRequest {
     pub expected_count: ::core::option::Option<u32>,
     #[prost(string, tag = "6")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "7")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetResponse {
@@ -2441,6 +2462,9 @@ pub struct ForgetResponse {
     pub replayed: bool,
     #[prost(uint64, tag = "4")]
     pub revision: u64,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "5")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RestoreRequest {

@@ -10,8 +10,15 @@ const DIR: &str = "/data";
 fn erasures() -> Vec<Erasure> {
     let at = Timestamp::from_ms(1_764_493_200_000);
     let request = Some(PurgeRequestHash { id: 3, digest: 4 });
-    let memories = Purge { key: [7; 32], target: Purged::Memories(vec![5, 1 << 120]), memories: 2, request };
-    let whole = Purge { key: [7; 32], target: Purged::Namespace(9), memories: 4, request: None };
+    let memories = Purge {
+        key: [7; 32],
+        target: Purged::Memories(vec![5, 1 << 120]),
+        memories: 2,
+        request,
+        values: vec![3, 8],
+    };
+    let whole =
+        Purge { key: [7; 32], target: Purged::Namespace(9), memories: 4, request: None, values: Vec::new() };
     let done = ErasureDone { at, files_removed: 5, bytes_removed: 6, blake3: [8; 32] };
     vec![
         Erasure { lsn: Lsn(11), at, purge: memories, done: Some(done) },
