@@ -18,7 +18,7 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use), [`life`] (how long it stays), [`job`] and [`cron`] (what
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`settings`] (of a namespace), [`life`] (how long it stays), [`job`] and [`cron`] (what
 //! is done by itself, and when). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
@@ -41,6 +41,7 @@ pub mod namespace;
 pub mod patch;
 pub mod recall;
 pub mod scoring;
+pub mod settings;
 pub mod time;
 pub mod timewords;
 mod words;
@@ -63,4 +64,5 @@ pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;

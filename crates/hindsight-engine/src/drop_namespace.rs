@@ -33,7 +33,8 @@ impl<I: Io> EngineOver<I> {
             let state = cell.state.read();
             if let Some(seen) = state.requests.seen(request_key.as_ref())? {
                 let (lsn, ids) = (seen.lsn, Vec::new());
-                return Ok(self.unsynced(
+                return Ok(self.answer(
+                    &state,
                     Affected { count: 0, ids, derived: Vec::new(), replayed: true, revision: lsn },
                     lsn,
                 ));

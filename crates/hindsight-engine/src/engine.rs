@@ -170,14 +170,16 @@ impl<I: Io> EngineOver<I> {
         limit: usize,
     ) -> Result<Unsynced<(Vec<NamespaceSummary>, bool), I>, EngineError> {
         let cells = self.namespaces.after(after);
-        let mut newest = Lsn(0);
+        let (mut newest, mut shown_after) = (Lsn(0), self.namespaces.newest_drop());
         let mut named = Vec::new();
         for cell in cells.iter().take(limit) {
             named.push(NamespaceSummary { name: cell.name.clone(), memories: self.memories_of(cell)? });
-            newest = newest.max(cell.state.read().applied);
+            let state = cell.state.read();
+            newest = newest.max(state.applied);
+            shown_after = shown_after.max(state.shown_after(state.applied));
         }
-        newest = newest.max(self.namespaces.newest_drop());
-        Ok(self.unsynced((named, cells.len() > limit), newest))
+        newest = newest.max(shown_after);
+        Ok(Unsynced::new((named, cells.len() > limit), newest, shown_after, &self.storage))
     }
 
     /// How many namespaces hold memories.
@@ -264,7 +266,8 @@ impl<I: Io> EngineOver<I> {
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.
     pub(crate) fn commit(&self, cell: &Cell, batch: Batch) -> Result<Lsn, EngineError> {
-        let mut lsn = self.storage.append_as(&batch, urgency_of(&batch))?;
+        let pace = cell.state.read().pace_of(&batch);
+        let mut lsn = self.storage.append_as(&batch, urgency_of(&batch), pace)?;
         if has(Sabotage::PositionFromClock) {
             lsn = Lsn(self.io.now_ms());
         }
@@ -281,8 +284,9 @@ impl<I: Io> EngineOver<I> {
         self.life
     }
 
+    /// An answer that waits until everything it reflects is durable.
     pub(crate) fn unsynced<T>(&self, value: T, lsn: Lsn) -> Unsynced<T, I> {
-        Unsynced::new(value, lsn, &self.storage)
+        Unsynced::new(value, lsn, lsn, &self.storage)
     }
 
     fn memories_of(&self, cell: &Cell) -> Result<u64, EngineError> {
@@ -293,9 +297,9 @@ impl<I: Io> EngineOver<I> {
     }
 }
 
-/// On a full disk a batch that stores a memory, or a new version of one, waits for room. All others are small and make
+/// On a full disk a batch that stores a memory, a new version of one, or settings waits for room. All others are small and make
 /// less of what is stored, or end something: that must be possible at any time.
 fn urgency_of(batch: &Batch) -> Urgency {
-    let stores = batch.changes.iter().any(|change| matches!(change, Change::Put(_)));
+    let stores = batch.changes.iter().any(|change| matches!(change, Change::Put(_) | Change::Settings(_)));
     if stores { Urgency::Ordinary } else { Urgency::Urgent }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hindsight_core::{Batch, Change, Lsn, Memory, MemoryId, Purge, Purged, State, Timestamp};
 use hindsight_storage::io::Io;
-use hindsight_storage::{Erased, Erasure, ErasureReceipt, Loaded, Storage, Urgency};
+use hindsight_storage::{Erased, Erasure, ErasureReceipt, Loaded, Pace, Storage, Urgency};
 use parking_lot::Mutex;
 
 use crate::checkpoint;
@@ -167,7 +167,7 @@ pub(crate) fn commit<I: Io>(
     let batch = Batch { namespace: cell.name.clone(), at, request: None, changes };
     let mut pending = namespaces.erasures.pending.lock();
     // A purge makes less of what is stored: on a full disk it may have the reserve.
-    let lsn = storage.append_as(&batch, Urgency::Urgent)?;
+    let lsn = storage.append_as(&batch, Urgency::Urgent, Pace::Prompt)?;
     namespaces.erasures.values.add(&purge, at);
     pending.push(Erasure { lsn, at, purge, done: None });
     drop(pending);

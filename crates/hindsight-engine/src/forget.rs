@@ -39,7 +39,7 @@ impl<I: Io> EngineOver<I> {
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
-            return Ok(self.affected_before(&seen));
+            return Ok(self.affected_before(&cell, &seen));
         }
         let (changes, derived, at) = {
             let state = cell.state.read();
@@ -50,12 +50,12 @@ impl<I: Io> EngineOver<I> {
         };
         if forget.validate_only || changes.is_empty() {
             let revision = cell.state.read().applied;
-            return Ok(self.unsynced(affected(&changes, derived, revision), revision));
+            return Ok(self.answer_of(&cell, affected(&changes, derived, revision), revision));
         }
         let mut done = affected(&changes, derived, hindsight_core::Lsn(0));
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
-        Ok(self.unsynced(done, revision))
+        Ok(self.answer_of(&cell, done, revision))
     }
 
     /// Brings forgotten and archived memories back into recall. Their time begins anew.
@@ -74,7 +74,7 @@ impl<I: Io> EngineOver<I> {
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
-            return Ok(self.affected_before(&seen));
+            return Ok(self.affected_before(&cell, &seen));
         }
         let (changes, at) = {
             let state = cell.state.read();
@@ -91,14 +91,15 @@ impl<I: Io> EngineOver<I> {
         let mut done = affected(&changes, Vec::new(), hindsight_core::Lsn(0));
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
-        Ok(self.unsynced(done, revision))
+        Ok(self.answer_of(&cell, done, revision))
     }
 
-    fn affected_before(&self, seen: &Seen) -> Unsynced<Affected, I> {
+    fn affected_before(&self, cell: &Cell, seen: &Seen) -> Unsynced<Affected, I> {
         let count = u32::try_from(seen.ids.len()).unwrap_or(u32::MAX);
         let ids = seen.ids.iter().copied().take(FORGET_IDS_MAX).collect();
         let derived = Vec::new();
-        self.unsynced(Affected { count, ids, derived, replayed: true, revision: seen.lsn }, seen.lsn)
+        let before = Affected { count, ids, derived, replayed: true, revision: seen.lsn };
+        self.answer_of(cell, before, seen.lsn)
     }
 
     /// A namespace that was never written to holds no memory: an id is unknown there, and a filter matches none.

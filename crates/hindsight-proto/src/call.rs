@@ -9,6 +9,7 @@ mod purge;
 mod read;
 mod recall;
 mod record;
+mod settings;
 mod update;
 mod write;
 
@@ -23,6 +24,7 @@ pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;
+pub use settings::UpdateNamespaceCall;
 pub use update::UpdateCall;
 pub use write::{BatchWriteCall, WriteCall, WriteEntry, batch_to_wire};
 

@@ -20,8 +20,9 @@ pub const SCHEMA_VERSION: u16 = 3;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
-/// The schema of what schema 1 can't say, but for what came with schema 3: purges that know values again.
+/// The schema of what schema 1 can't say, but for what came with schema 3.
 const SCHEMA_2: u16 = 2;
+/// The schema of batches and edits that set settings, and of purges that know values again.
 const SCHEMA_3: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
@@ -143,8 +144,7 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 /// As [`encode_batch`].
 pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    let is_newer = |edit: &Edit| matches!(edit, Edit::Directory { .. } | Edit::SetModel { .. });
-    let schema = if edits.iter().any(is_newer) { SCHEMA_2 } else { SCHEMA_1 };
+    let schema = edits.iter().map(schema_of_edit).max().unwrap_or(SCHEMA_1);
     encode_as(schema, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }
@@ -177,12 +177,22 @@ fn schema_of_change(change: &Change) -> u16 {
         Change::Put(_) | Change::SetState { .. } => SCHEMA_1,
         Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace => SCHEMA_2,
         Change::Purge(purge) => schema_of_purge(purge),
+        Change::Settings(_) => SCHEMA_3,
     }
 }
 
 /// The oldest schema that can say it.
 fn schema_of_purge(purge: &Purge) -> u16 {
     if purge.values.is_empty() { SCHEMA_2 } else { SCHEMA_3 }
+}
+
+/// The oldest schema that can say it.
+fn schema_of_edit(edit: &Edit) -> u16 {
+    match edit {
+        Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
+        Edit::SetSettings { .. } => SCHEMA_3,
+        _ => SCHEMA_1,
+    }
 }
 
 fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {

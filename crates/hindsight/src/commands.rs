@@ -18,6 +18,7 @@ pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod repair;
 pub(crate) mod serve;
+pub(crate) mod settings;
 pub(crate) mod stats;
 pub(crate) mod update;
 pub(crate) mod verify;

@@ -1,7 +1,7 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `purge`, `jobs`, `backup`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
@@ -15,6 +15,7 @@ mod purge;
 mod read;
 mod recall;
 mod refusal;
+mod settings;
 mod write;
 
 use std::sync::Arc;
