@@ -279,9 +279,9 @@ impl<I: Io> EngineOver<I> {
         Ok(lsn)
     }
 
-    /// How long the memories of a namespace live.
-    pub(crate) fn life_of(&self, _cell: &Cell) -> Life {
-        self.life
+    /// How long the memories of a namespace live. Of one that is not in memory: as its files say.
+    pub(crate) fn life_of(&self, cell: &Cell) -> Life {
+        cell.life_set(|set| self.life.with(set))
     }
 
     /// An answer that waits until everything it reflects is durable.

@@ -591,13 +591,18 @@ pub struct GetNamespaceStatsResponse {
     pub stats: ::core::option::Option<NamespaceStats>,
 }
 /// What can be set about a namespace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceSettings {
     /// Sync unless it was set.
     #[prost(enumeration = "Durability", tag = "1")]
     pub durability: i32,
+    /// How long its memories live, where that differs from the server's configuration: `episode_days`, `fact_days`,
+    /// `preference_days`, `procedure_days`, `rule_days`, the same after `unrecalled_`, `episodes_per_task_type`,
+    /// `forgotten_days`. 0 is for ever, or any number. A mask names one as `life.episode_days`, or all as `life`.
+    #[prost(map = "string, uint32", tag = "2")]
+    pub life: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceInfo {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
@@ -618,12 +623,12 @@ pub struct GetNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
@@ -636,7 +641,7 @@ pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "4")]
     pub request_id: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,

@@ -26,6 +26,13 @@ fn erasures() -> Vec<Erasure> {
     ]
 }
 
+/// As before purges knew values again.
+fn without_values() -> Vec<Erasure> {
+    let mut erasures = erasures();
+    erasures.iter_mut().for_each(|erasure| erasure.purge.values.clear());
+    erasures
+}
+
 fn disk() -> MemIo {
     let io = MemIo::new(1);
     io.create_dir_all(Path::new(DIR)).unwrap();
@@ -33,8 +40,12 @@ fn disk() -> MemIo {
 }
 
 fn saved(io: &MemIo) -> Vec<u8> {
+    saved_of(io, erasures())
+}
+
+fn saved_of(io: &MemIo, erasures: Vec<Erasure>) -> Vec<u8> {
     let mut ledger = Ledger::open(io, Path::new(DIR), 0x1111_2222_3333_4444).unwrap();
-    erasures().into_iter().for_each(|erasure| ledger.begin(erasure));
+    erasures.into_iter().for_each(|erasure| ledger.begin(erasure));
     ledger.save(io).unwrap();
     let path = Path::new(DIR).join(LEDGER_FILE);
     io.files().into_iter().find(|(found, _)| *found == path).unwrap().1
@@ -51,11 +62,15 @@ fn fault(io: &MemIo, bytes: &[u8], store_id: u64) -> LedgerFault {
 /// Bytes that a release has written; another shape is a new version.
 #[test]
 fn golden_ledger() {
-    let bytes = saved(&disk());
-    let found = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let golden = include_str!("../../tests/golden/ledger_v1.hex");
-    assert_eq!(found, golden.split_whitespace().collect::<String>());
-    assert_eq!(check_ledger(&bytes, 0x1111_2222_3333_4444).unwrap(), 2);
+    for (erasures, golden) in [
+        (without_values(), include_str!("../../tests/golden/ledger_v1.hex")),
+        (erasures(), include_str!("../../tests/golden/ledger_values_v1.hex")),
+    ] {
+        let bytes = saved_of(&disk(), erasures);
+        let found = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(found, golden.split_whitespace().collect::<String>());
+        assert_eq!(check_ledger(&bytes, 0x1111_2222_3333_4444).unwrap(), 2);
+    }
 }
 
 #[test]

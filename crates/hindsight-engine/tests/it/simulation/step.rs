@@ -411,7 +411,7 @@ impl Sim {
             }
             Call::Settings { is_async } => {
                 let durability = if *is_async { Durability::Async } else { Durability::Sync };
-                let patch = SettingsPatch { durability: Some(Some(durability)) };
+                let patch = SettingsPatch { durability: Some(Some(durability)), ..SettingsPatch::default() };
                 let unsynced = engine.update_namespace(&name, SettingsRequest { patch, request_id: id })?;
                 self.later(unsynced, move |_, info| {
                     is_told(told, info.replayed, info.revision.0)?;
