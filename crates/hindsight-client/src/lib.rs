@@ -67,9 +67,9 @@ pub use reply::{
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
     Action, Breakdown, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit, Job, JobReport,
-    JobStatus, Kind, Layer, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch,
-    Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope, Settings,
-    SettingsPatch, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict, Violation,
-    Weights,
+    JobStatus, Kind, Layer, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part,
+    Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope,
+    Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict,
+    Violation, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

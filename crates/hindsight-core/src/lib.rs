@@ -60,7 +60,7 @@ pub use kind::{
     ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State,
     Status, Verdict,
 };
-pub use life::{ArchiveReason, Days, Life};
+pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;

@@ -21,5 +21,6 @@ mod rollback;
 mod search;
 mod simulation;
 mod support;
+mod tombstones;
 mod update;
 mod write;

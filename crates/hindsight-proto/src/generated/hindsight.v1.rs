@@ -591,13 +591,18 @@ pub struct GetNamespaceStatsResponse {
     pub stats: ::core::option::Option<NamespaceStats>,
 }
 /// What can be set about a namespace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceSettings {
     /// Sync unless it was set.
     #[prost(enumeration = "Durability", tag = "1")]
     pub durability: i32,
+    /// How long its memories live, where that differs from the server's configuration: `episode_days`, `fact_days`,
+    /// `preference_days`, `procedure_days`, `rule_days`, the same after `unrecalled_`, `episodes_per_task_type`,
+    /// `forgotten_days`. 0 is for ever, or any number. A mask names one as `life.episode_days`, or all as `life`.
+    #[prost(map = "string, uint32", tag = "2")]
+    pub life: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceInfo {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
@@ -618,12 +623,12 @@ pub struct GetNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
@@ -636,7 +641,7 @@ pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "4")]
     pub request_id: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
@@ -768,6 +773,9 @@ pub struct PurgeRequest {
     /// Sent again, it gives the receipt again.
     #[prost(string, tag = "7")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "8")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PurgeResponse {
@@ -784,6 +792,9 @@ pub struct PurgeResponse {
     /// Absent when nothing was purged.
     #[prost(message, optional, tag = "5")]
     pub receipt: ::core::option::Option<PurgeReceipt>,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "6")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was erased from where.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2218,6 +2229,9 @@ pub struct WriteRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "7")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "8")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WriteResponse {
@@ -2259,6 +2273,9 @@ pub struct BatchWriteRequest {
     /// For each item; one meets the items before it, too.
     #[prost(enumeration = "OnDuplicate", tag = "5")]
     pub on_duplicate: i32,
+    /// Stores what was forgotten or purged, too.
+    #[prost(bool, tag = "6")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchWriteResponse {
@@ -2368,6 +2385,9 @@ pub struct RecordRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "34")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "35")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordResponse {
@@ -2608,6 +2628,9 @@ pub struct UpdateRequest {
     pub embedding_model: ::prost::alloc::string::String,
     #[prost(string, tag = "8")]
     pub request_id: ::prost::alloc::string::String,
+    /// Lets it say what was forgotten or purged.
+    #[prost(bool, tag = "9")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MemoryPatch {
@@ -2676,6 +2699,9 @@ pub struct ForgetRequest {
     pub expected_count: ::core::option::Option<u32>,
     #[prost(string, tag = "6")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "7")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetResponse {
@@ -2689,6 +2715,9 @@ pub struct ForgetResponse {
     pub replayed: bool,
     #[prost(uint64, tag = "4")]
     pub revision: u64,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "5")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RestoreRequest {

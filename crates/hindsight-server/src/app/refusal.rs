@@ -155,6 +155,12 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         | EngineError::NotSuperseded { id } => {
             note("id", id);
         }
+        EngineError::TombstonedValue { id, forgotten_at, .. } => {
+            note("forgotten_at", forgotten_at);
+            if let Some(id) = id {
+                note("id", id);
+            }
+        }
         EngineError::SupersededSince { id, by } => {
             note("id", id);
             note("superseded_by", by);
