@@ -20,7 +20,9 @@ use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
+use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
+use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
 pub type Engine = EngineOver<RealIo>;
@@ -36,6 +38,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
     pub(crate) recalls: SharedRecalls,
+    pub(crate) sessions: SharedSessions,
+    pub(crate) recent: Recent,
     pub(crate) purge_forgotten_after: Option<Duration>,
 }
 
@@ -96,6 +100,8 @@ impl<I: Io> EngineOver<I> {
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
             recalls: SharedRecalls::default(),
+            sessions: SharedSessions::default(),
+            recent: Recent::default(),
             purge_forgotten_after: options.purge_forgotten_after,
         };
         engine.purge_again(recovered.last_lsn)?;

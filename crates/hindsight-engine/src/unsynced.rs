@@ -22,6 +22,12 @@ impl<T, I: Io> Unsynced<T, I> {
         Unsynced { value, lsn, storage: Arc::clone(storage) }
     }
 
+    /// The same answer in another shape.
+    pub(crate) fn map<U>(self, shape: impl FnOnce(T) -> U) -> Unsynced<U, I> {
+        let Unsynced { value, lsn, storage } = self;
+        Unsynced { value: shape(value), lsn, storage }
+    }
+
     /// The position that has to be synced.
     pub fn lsn(&self) -> Lsn {
         self.lsn
