@@ -18,7 +18,7 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -40,6 +40,7 @@ pub mod scoring;
 pub mod session;
 pub mod time;
 pub mod timewords;
+pub mod watch;
 mod words;
 
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
@@ -50,8 +51,8 @@ pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use kind::{
-    ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
-    Verdict,
+    ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State,
+    Status, Verdict,
 };
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
@@ -59,3 +60,4 @@ pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
 pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use time::Timestamp;
+pub use watch::{WatchEvent, WatchRequest, Watched};

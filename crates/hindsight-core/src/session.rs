@@ -121,15 +121,10 @@ impl SessionDraft {
         v.unless((TURN_BYTES + 1..=SESSION_BYTES_MAX).contains(&max_bytes), "max_bytes", || {
             format!("is {max_bytes}: expected {} to {SESSION_BYTES_MAX}", TURN_BYTES + 1)
         });
-        v.unless(
-            (SESSION_IDLE_MS_MIN..=SESSION_IDLE_MS_MAX).contains(&idle_ttl.as_ms()),
-            "idle_ttl",
-            || {
-                let (least, most) =
-                    (Span::from_ms(SESSION_IDLE_MS_MIN), Span::from_ms(SESSION_IDLE_MS_MAX));
-                format!("is {idle_ttl}: expected {least} to {most}")
-            },
-        );
+        v.unless((SESSION_IDLE_MS_MIN..=SESSION_IDLE_MS_MAX).contains(&idle_ttl.as_ms()), "idle_ttl", || {
+            let (least, most) = (Span::from_ms(SESSION_IDLE_MS_MIN), Span::from_ms(SESSION_IDLE_MS_MAX));
+            format!("is {idle_ttl}: expected {least} to {most}")
+        });
         if let Some(agent) = &self.agent_id {
             check_word(agent, "agent_id", &mut v);
         }

@@ -95,4 +95,4 @@ pub use sessions::{
     TurnsAppended,
 };
 pub use unsynced::Unsynced;
-pub use watch::{WatchEvent, WatchRequest, Watched, Watcher, WatcherOver};
+pub use watch::{Watcher, WatcherOver};

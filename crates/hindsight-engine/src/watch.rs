@@ -8,7 +8,7 @@
 //! does. So each change is held against it: what belongs to another agent is left out, and so is everything about a memory
 //! that is gone by now. An image is that of its revision, or none.
 //!
-//! Reading order: this file (what is asked and told), `recent` (the newest batches, read once for all watchers), `event`
+//! Reading order: `hindsight_core::watch` (what is asked and told), this file, `recent` (the newest batches, read once for all watchers), `event`
 //! (from a change to what is told of it).
 
 mod event;
@@ -17,10 +17,7 @@ mod recent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hindsight_core::limits::WATCH_WORDS_MAX;
-use hindsight_core::{
-    ChangeKind, Invalid, Kind, Lsn, Memory, MemoryId, Namespace, Purged, State, Timestamp,
-};
+use hindsight_core::{ChangeKind, Lsn, Namespace, Purged, Timestamp, WatchEvent, WatchRequest, Watched};
 use hindsight_storage::io::Io;
 use hindsight_storage::{LogCursor, RealIo};
 
@@ -34,60 +31,6 @@ pub(crate) use recent::Recent;
 const EVENTS_MAX: usize = 256;
 /// About how many bytes of memories one call tells; a single memory is told whatever its length.
 const BYTES_MAX: usize = 256 << 10;
-
-/// What a watcher wants to be told.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WatchRequest {
-    /// Everything after this revision; what comes from now on when absent.
-    pub after: Option<Lsn>,
-    /// The agent that asks; it sees its own memories beside the shared ones.
-    pub agent_id: Option<String>,
-    /// Only memories of these kinds; all when empty.
-    pub kinds: Vec<Kind>,
-    /// Only memories that these agents wrote; all when empty.
-    pub agents: Vec<String>,
-    /// Only these changes; all when empty.
-    pub changes: Vec<ChangeKind>,
-    /// Tell ids, and no memories.
-    pub ids_only: bool,
-}
-
-/// What one revision changed, or a part of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Watched {
-    /// The revision.
-    pub revision: Lsn,
-    /// When it was decided.
-    pub at: Timestamp,
-    /// What changed, in the order of the log.
-    pub events: Vec<WatchEvent>,
-    /// Another part of the same revision follows.
-    pub more: bool,
-}
-
-/// One change of a memory or of the namespace.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WatchEvent {
-    /// The place of the change in its revision: with the revision it names the event for good.
-    pub index: u32,
-    /// What happened.
-    pub change: ChangeKind,
-    /// The memory; absent when the change is about many of them.
-    pub id: Option<MemoryId>,
-    /// Its version after the change.
-    pub version: Option<u64>,
-    /// What it is.
-    pub kind: Option<Kind>,
-    /// Its state after the change.
-    pub state: Option<State>,
-    /// What replaced it.
-    pub superseded_by: Option<MemoryId>,
-    /// How many memories are gone, when they were purged.
-    pub count: Option<u64>,
-    /// The memory as of this revision. Absent when only ids are wanted, when it was forgotten since, and when it changed
-    /// again in the meantime without a new text: the later change has it then.
-    pub memory: Option<Box<Memory>>,
-}
 
 /// A watcher on the machine's own disk.
 pub type Watcher = WatcherOver<RealIo>;
@@ -105,35 +48,6 @@ pub struct WatcherOver<I: Io> {
     index: usize,
     /// Everything up to here was told.
     told: Lsn,
-}
-
-impl WatchRequest {
-    fn check(&self) -> Result<(), Invalid> {
-        let long = [
-            ("kinds", self.kinds.len()),
-            ("agents", self.agents.len()),
-            ("changes", self.changes.len()),
-        ];
-        match long.into_iter().find(|(_, found)| *found > WATCH_WORDS_MAX) {
-            Some((field, found)) => {
-                Err(Invalid::one(field, format!("has {found} items: at most {WATCH_WORDS_MAX}")))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn wants(&self, change: ChangeKind) -> bool {
-        self.changes.is_empty() || self.changes.contains(&change)
-    }
-
-    /// Whether a memory is one that this watcher may and wants to be told of. What this asks for never changes in the life
-    /// of a memory.
-    fn is_about(&self, memory: &Memory) -> bool {
-        let is_of = |agent: &String| memory.agent_id.as_ref() == Some(agent);
-        memory.is_visible_to(self.agent_id.as_deref())
-            && (self.kinds.is_empty() || self.kinds.contains(&memory.kind))
-            && (self.agents.is_empty() || self.agents.iter().any(is_of))
-    }
 }
 
 impl<I: Io> EngineOver<I> {

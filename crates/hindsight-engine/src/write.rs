@@ -5,8 +5,7 @@ use std::sync::Arc;
 use hindsight_core::change::WAS_THERE;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
 use hindsight_core::{
-    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, OnDuplicate, Outcome, RequestKey,
-    Timestamp,
+    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, OnDuplicate, Outcome, RequestKey, Timestamp,
 };
 use hindsight_storage::io::Io;
 
@@ -150,7 +149,11 @@ impl<I: Io> EngineOver<I> {
         (results, changes, at)
     }
 
-    pub(crate) fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
+    pub(crate) fn written_before(
+        &self,
+        cell: &Arc<Cell>,
+        seen: &Seen,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let (memory, applied) = present_state(cell, seen)?;
         let was_there = seen.ids.get(1) == Some(&WAS_THERE);
         let outcome = outcome_of(&cell.state.read(), seen, memory.id, was_there);

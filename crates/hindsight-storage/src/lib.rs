@@ -54,8 +54,8 @@ pub use checkpoint::{
     CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
 };
 pub use codec::{
-    CodecError, SCHEMA_VERSION, batch_namespace, decode_batch, decode_edits, decode_record, encode_batch, encode_edits,
-    encode_record,
+    CodecError, SCHEMA_VERSION, batch_namespace, decode_batch, decode_edits, decode_record, encode_batch,
+    encode_edits, encode_record,
 };
 pub use erasure::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt, LedgerFault};
 pub use error::{IoFailure, ReplayError, StorageError, StorageErrorKind};

@@ -161,7 +161,9 @@ impl<I: Io> Storage<I> {
                 Walked::Bad { offset, fault } => (offset, fault),
             };
             let (path, lsn, durable_lsn) = (path.clone(), Lsn(walk.last().0 + 1), self.synced_lsn());
-            return Err(StorageError::Corrupt { path, offset: fault.0, lsn, durable_lsn, fault: fault.1 }.into());
+            return Err(
+                StorageError::Corrupt { path, offset: fault.0, lsn, durable_lsn, fault: fault.1 }.into()
+            );
         }
         Ok(())
     }

@@ -17,7 +17,10 @@ pub(super) fn of_session(
 ) -> Result<RecordDraft, Invalid> {
     let id = session.session_id.as_str();
     if record.session_id.as_deref().is_some_and(|named| named != id) {
-        return Err(Invalid::one("session_id", format!("is not {id:?}, the session that is closed: leave it out")));
+        return Err(Invalid::one(
+            "session_id",
+            format!("is not {id:?}, the session that is closed: leave it out"),
+        ));
     }
     record.session_id = Some(id.to_owned());
     if record.agent_id.is_none() {

@@ -94,8 +94,7 @@ impl Sessions {
     ) -> Result<(Session, bool), EngineError> {
         self.sweep(now);
         check_turns(&turns)?;
-        let (all_bytes, room_bytes) =
-            (self.bytes, self.rooms.get(namespace).map_or(0, |room| room.bytes));
+        let (all_bytes, room_bytes) = (self.bytes, self.rooms.get(namespace).map_or(0, |room| room.bytes));
         let live = self.usable(namespace, id, agent)?;
         if live.has_seen(request.as_ref())? {
             return self.touched(namespace, id, now).map(|session| (session, true));
@@ -151,9 +150,10 @@ impl Sessions {
     ) -> (Vec<Session>, bool) {
         self.sweep(now);
         let Some(room) = self.rooms.get(namespace) else { return (Vec::new(), false) };
-        let later = room.sessions.iter().filter(|(id, live)| {
-            after.is_none_or(|after| *id > after) && live.settings.is_visible_to(agent)
-        });
+        let later = room
+            .sessions
+            .iter()
+            .filter(|(id, live)| after.is_none_or(|after| *id > after) && live.settings.is_visible_to(agent));
         let mut found: Vec<Session> =
             later.take(most + 1).map(|(id, live)| live.told(namespace, id)).collect();
         let more = found.len() > most;
@@ -273,7 +273,8 @@ impl Sessions {
         id: &SessionId,
         agent: Option<&str>,
     ) -> Result<&mut Live, EngineError> {
-        let not_found = || EngineError::SessionNotFound { namespace: namespace.clone(), session_id: id.clone() };
+        let not_found =
+            || EngineError::SessionNotFound { namespace: namespace.clone(), session_id: id.clone() };
         let Some(live) = self.rooms.get_mut(namespace).and_then(|room| room.sessions.get_mut(id)) else {
             let end = self.ended.get(namespace, id);
             let end = end.filter(|end| end.session.settings.is_visible_to(agent));
@@ -306,7 +307,8 @@ impl Sessions {
     }
 
     fn open_one(&mut self, namespace: &Namespace, id: &SessionId) -> Result<&mut Live, EngineError> {
-        let not_found = || EngineError::SessionNotFound { namespace: namespace.clone(), session_id: id.clone() };
+        let not_found =
+            || EngineError::SessionNotFound { namespace: namespace.clone(), session_id: id.clone() };
         self.rooms.get_mut(namespace).and_then(|room| room.sessions.get_mut(id)).ok_or_else(not_found)
     }
 

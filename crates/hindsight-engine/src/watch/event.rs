@@ -1,8 +1,8 @@
 //! From a change of the log to what a watcher is told of it.
 
-use hindsight_core::{Change, ChangeKind, Lsn, Memory, MemoryId, State, Timestamp};
+use hindsight_core::{Change, ChangeKind, Lsn, Memory, MemoryId, State, Timestamp, WatchEvent, WatchRequest};
 
-use super::{WatchEvent, WatchRequest, change_of};
+use super::change_of;
 use crate::state::{Held, NamespaceState};
 
 /// How changes of one batch are seen by one watcher.

@@ -105,7 +105,11 @@ impl Recent {
         if let Some(batches) = kept.after(after) {
             if !batches.is_empty() {
                 *cursor = batches.last().map_or_else(LogCursor::default, |last| {
-                    if last.lsn == kept.cursor.last() { kept.cursor.clone() } else { LogCursor::after(last.lsn) }
+                    if last.lsn == kept.cursor.last() {
+                        kept.cursor.clone()
+                    } else {
+                        LogCursor::after(last.lsn)
+                    }
                 });
             }
             return Ok(batches);
@@ -143,18 +147,13 @@ impl Kept {
 }
 
 /// Reads on from the log.
-fn read<I: Io>(
-    storage: &Storage<Arc<I>>,
-    cursor: &mut LogCursor,
-) -> Result<Vec<Arc<Logged>>, EngineError> {
+fn read<I: Io>(storage: &Storage<Arc<I>>, cursor: &mut LogCursor) -> Result<Vec<Arc<Logged>>, EngineError> {
     let after = cursor.last();
     let mut batches = Vec::new();
     let mut bad = None;
-    let outcome = storage.read_log(cursor, READ_MOST, &mut |lsn, payload| {
-        match Logged::new(lsn, payload) {
-            Ok(logged) => batches.push(Arc::new(logged)),
-            Err(error) => bad = bad.take().or(Some(error)),
-        }
+    let outcome = storage.read_log(cursor, READ_MOST, &mut |lsn, payload| match Logged::new(lsn, payload) {
+        Ok(logged) => batches.push(Arc::new(logged)),
+        Err(error) => bad = bad.take().or(Some(error)),
     });
     match (outcome, bad) {
         (Ok(()), None) => Ok(batches),

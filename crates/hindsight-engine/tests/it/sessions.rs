@@ -3,8 +3,8 @@
 use hindsight_core::draft::RecordDraft;
 use hindsight_core::{Kind, Session, SessionDraft, SessionId, Status, TurnDraft};
 use hindsight_engine::{
-    AppendTurnsRequest, CloseSessionRequest, DropRequest, EngineError, GetSessionRequest, ListSessionsRequest,
-    OpenSessionRequest, SessionClosed, SessionRecord,
+    AppendTurnsRequest, CloseSessionRequest, DropRequest, EngineError, GetSessionRequest,
+    ListSessionsRequest, OpenSessionRequest, SessionClosed, SessionRecord,
 };
 
 use crate::support::{Db, ns};
@@ -19,12 +19,7 @@ fn open(db: &Db, namespace: &str, name: &str) -> Session {
 }
 
 fn turn(role: &str, content: &str, tool: Option<&str>) -> TurnDraft {
-    TurnDraft {
-        role: role.to_owned(),
-        content: content.to_owned(),
-        tool: tool.map(str::to_owned),
-        at: None,
-    }
+    TurnDraft { role: role.to_owned(), content: content.to_owned(), tool: tool.map(str::to_owned), at: None }
 }
 
 fn append(db: &Db, namespace: &str, name: &str, turns: Vec<TurnDraft>) {

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hindsight_core::{ChangeKind, Draft, Kind, Lsn, Memory, MemoryId, Patch, Scope, State};
+use hindsight_core::{
+    ChangeKind, Draft, Kind, Lsn, Memory, MemoryId, Patch, Scope, State, WatchEvent, WatchRequest, Watched,
+};
 use hindsight_engine::{
     DropRequest, EngineError, EngineOver, ForgetRequest, ForgetTarget, Maker, Options, PurgeRequest,
-    PurgeTarget, RestoreRequest, UpdateRequest, WatchEvent, WatchRequest, Watched, WatcherOver, WriteItem,
-    WriteOptions,
+    PurgeTarget, RestoreRequest, UpdateRequest, WatcherOver, WriteItem, WriteOptions,
 };
 use hindsight_storage::testing::MemIo;
 use hindsight_storage::{LogOptions, StorageOptions};
@@ -114,7 +115,8 @@ fn l9_new_changed_forgotten_and_restored_memories_are_told_with_their_images() {
     let back = events(&mut watcher).remove(0);
     assert_eq!((back.change, back.state, back.version), (ChangeKind::Changed, Some(State::Active), Some(4)));
     assert_eq!(back.memory.unwrap().content, "the second text");
-    let again: Vec<String> = told(&mut watch(&engine, from_the_start())).into_iter().map(|(_, text)| text).collect();
+    let again: Vec<String> =
+        told(&mut watch(&engine, from_the_start())).into_iter().map(|(_, text)| text).collect();
     assert_eq!(again, ["the first text", "the second text", &id.to_string(), "the second text"]);
 }
 
@@ -122,7 +124,8 @@ fn l9_new_changed_forgotten_and_restored_memories_are_told_with_their_images() {
 fn l9_what_is_not_durable_is_not_told() {
     let engine = engine();
     let mut watcher = watch(&engine, WatchRequest::default());
-    let unsynced = engine.write(&ns("ops"), WriteItem::new(fact("soon"), None), WriteOptions::default()).unwrap();
+    let unsynced =
+        engine.write(&ns("ops"), WriteItem::new(fact("soon"), None), WriteOptions::default()).unwrap();
     assert_eq!(told(&mut watcher), []);
     assert_eq!(watcher.revision(), Lsn(0));
     engine.commit_step().unwrap();
@@ -139,7 +142,10 @@ fn l9_a_watch_is_resumed_after_any_revision_and_over_a_restart() {
     }
     let mut first = watch(&engine, from_the_start());
     let all = drain(&mut first);
-    assert_eq!(all.iter().map(|watched| watched.revision.0).collect::<Vec<_>>(), (1..=10).collect::<Vec<_>>());
+    assert_eq!(
+        all.iter().map(|watched| watched.revision.0).collect::<Vec<_>>(),
+        (1..=10).collect::<Vec<_>>()
+    );
     for after in 0..=10 {
         let mut later = watch(&engine, WatchRequest { after: Some(Lsn(after)), ..WatchRequest::default() });
         assert_eq!(drain(&mut later), all[after as usize..]);
@@ -191,7 +197,8 @@ fn l9_a_checkpoint_ends_the_watch_of_whoever_is_too_far_behind() {
 #[test]
 fn l9_a_watcher_that_keeps_up_loses_nothing_by_checkpoints_and_purges() {
     let engine = engine();
-    let (mut quick, mut behind) = (watch(&engine, WatchRequest::default()), watch(&engine, WatchRequest::default()));
+    let (mut quick, mut behind) =
+        (watch(&engine, WatchRequest::default()), watch(&engine, WatchRequest::default()));
     let long = "long text ".repeat(200);
     let mut seen = 0;
     for number in 0..80 {
@@ -223,7 +230,10 @@ fn s1_l9_nothing_of_another_namespace_or_agent_is_told() {
     update(&engine, secret.id, "the other secret of a1");
     forget(&engine, vec![secret.id]);
     let texts = |request: WatchRequest| -> Vec<String> {
-        told(&mut watch(&engine, WatchRequest { after: Some(Lsn(0)), ..request })).into_iter().map(|(_, text)| text).collect()
+        told(&mut watch(&engine, WatchRequest { after: Some(Lsn(0)), ..request }))
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect()
     };
     let agent = |name: &str| WatchRequest { agent_id: Some(name.to_owned()), ..WatchRequest::default() };
     assert_eq!(texts(WatchRequest::default()), ["shared by a2"]);
@@ -268,7 +278,8 @@ fn l4_l9_what_was_purged_is_told_to_nobody_who_reads_later() {
     // The same id with another memory is another life.
     let back = Draft { id: Some(gone.id.to_string()), ..fact("imported under the old id") };
     write_to(&engine, "ops", back);
-    let texts: Vec<_> = told(&mut watch(&engine, from_the_start())).into_iter().map(|(_, text)| text).collect();
+    let texts: Vec<_> =
+        told(&mut watch(&engine, from_the_start())).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["what stays", "1", "imported under the old id"]);
     engine.erase_step().unwrap();
     assert!(watch_error(&engine, 0).is_some(), "the log with the text is gone");
@@ -294,7 +305,8 @@ fn l3_l9_the_end_of_a_namespace_is_told() {
 #[test]
 fn l9_a_revision_of_many_memories_comes_in_parts_that_name_their_places() {
     let engine = engine();
-    let ids: Vec<MemoryId> = (0..600).map(|number| write(&engine, &format!("note number {number}")).id).collect();
+    let ids: Vec<MemoryId> =
+        (0..600).map(|number| write(&engine, &format!("note number {number}")).id).collect();
     let mut watcher = watch(&engine, WatchRequest::default());
     forget(&engine, ids);
     let parts = drain(&mut watcher);

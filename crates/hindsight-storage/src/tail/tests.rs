@@ -63,7 +63,10 @@ fn l9_reads_go_over_segments_and_a_restart_in_bounded_steps() {
     let (mut engine, storage, _) = open(&io).unwrap();
     commit(&mut engine, &storage, 5).unwrap();
     assert_eq!(storage.log_begins_after().unwrap(), Lsn(0));
-    assert_eq!(read(&storage, &mut LogCursor::after(Lsn(118)), ALL).unwrap(), (119..=125).collect::<Vec<_>>());
+    assert_eq!(
+        read(&storage, &mut LogCursor::after(Lsn(118)), ALL).unwrap(),
+        (119..=125).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -102,7 +105,10 @@ fn l9_damage_is_told_with_its_place_behind_what_is_whole() {
     let place = cursor.place.unwrap().end.offset.next_multiple_of(512) + 60;
     file.pwrite(place, b"damaged").unwrap();
     let error = read(&storage, &mut cursor, ALL).unwrap_err();
-    assert!(matches!(&error, TailError::Storage(error) if error.kind() == StorageErrorKind::Corrupt), "{error}");
+    assert!(
+        matches!(&error, TailError::Storage(error) if error.kind() == StorageErrorKind::Corrupt),
+        "{error}"
+    );
     assert_eq!(cursor.last(), Lsn(1));
     let mut again = whole;
     assert!(read(&storage, &mut again, ALL).is_err());

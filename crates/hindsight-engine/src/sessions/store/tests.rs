@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use hindsight_core::limits::{SESSIONS_ENDED_MAX, SESSION_REQUEST_IDS_MAX};
+use hindsight_core::limits::{SESSION_REQUEST_IDS_MAX, SESSIONS_ENDED_MAX};
 use hindsight_core::session::TURN_BYTES;
 use hindsight_core::time::Span;
 use hindsight_core::{RequestKey, Scope};
@@ -85,8 +85,7 @@ fn l8_an_idle_session_ends_and_a_late_call_is_told_when() {
     assert!(matches!(error, EngineError::SessionExpired { at: when, .. } if when == at(29_998)), "{error}");
     assert_eq!(all.list(&ops, None, None, 10, at(29_998)).0, []);
     assert_eq!((all.count, all.bytes, all.ends_at.len(), all.rooms.len()), (0, 0, 0, 0));
-    let (session, resumed) =
-        all.open(&ops, s.clone(), &SessionDraft::default(), None, at(30_000)).unwrap();
+    let (session, resumed) = all.open(&ops, s.clone(), &SessionDraft::default(), None, at(30_000)).unwrap();
     assert!(!resumed && session.turns_total == 0);
     let unknown = all.get(&ops, (&id("other"), None), None, at(30_000)).unwrap_err();
     assert!(matches!(unknown, EngineError::SessionNotFound { .. }), "{unknown}");
