@@ -54,5 +54,8 @@ pub const ERROR_DOMAIN: &str = "hindsight";
 /// The key of `ErrorInfo.metadata` that holds the version a memory has, after an update with a stale one.
 pub const CURRENT_VERSION_KEY: &str = "current_version";
 
+/// The key of `ErrorInfo.metadata` that holds the oldest revision after which a watch can begin, when it asked for an older one.
+pub const OLDEST_REVISION_KEY: &str = "oldest_revision";
+
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `session`, `watch`, `operations` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -19,6 +19,8 @@ pub(crate) mod problem;
 mod purge;
 mod read;
 mod search;
+mod session;
+mod watch;
 mod write;
 
 use std::sync::Arc;
@@ -30,7 +32,7 @@ use axum::{
     routing::{any, delete, get, post, put},
 };
 use http::{Method, Uri};
-use tokio::sync::watch;
+use tokio::sync::watch::Receiver;
 
 use crate::{
     app::{App, Code, Refusal},
@@ -47,11 +49,11 @@ struct Http {
     app: Arc<App>,
     /// Largest body in bytes.
     body_max: usize,
-    phase: watch::Receiver<Phase>,
+    phase: Receiver<Phase>,
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 21] = [
+const PATHS: [&str; 27] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -66,6 +68,12 @@ const PATHS: [&str; 21] = [
     "/memory/rollback",
     "/mcp/{namespace}",
     "/memory/purge",
+    "/sessions/open",
+    "/sessions/append",
+    "/sessions/get",
+    "/sessions/close",
+    "/sessions/list",
+    "/v1/namespaces/{namespace}/watch",
     "/namespaces",
     "/namespaces/drop",
     "/stats",
@@ -76,12 +84,7 @@ const PATHS: [&str; 21] = [
 ];
 
 /// Everything that answers on the HTTP port.
-pub(crate) fn router(
-    app: &Arc<App>,
-    body_max: usize,
-    phase: watch::Receiver<Phase>,
-    call_guard: Guard,
-) -> Router {
+pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, call_guard: Guard) -> Router {
     let state = Http { app: Arc::clone(app), body_max, phase };
     Router::new()
         .route("/memory/write", post(write::write))
@@ -98,6 +101,12 @@ pub(crate) fn router(
         .route("/memory/rollback", post(learn::rollback))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
+        .route("/sessions/open", post(session::open))
+        .route("/sessions/append", post(session::append))
+        .route("/sessions/get", get(session::get).post(session::get))
+        .route("/sessions/close", post(session::close))
+        .route("/sessions/list", get(session::list).post(session::list))
+        .route("/v1/namespaces/{namespace}/watch", get(watch::watch))
         .route("/namespaces/drop", delete(purge::drop_namespace).post(purge::drop_namespace))
         .route("/namespaces", get(operations::namespaces))
         .route("/stats", get(operations::stats))
