@@ -22,7 +22,9 @@ use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
+use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
+use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
 pub type Engine = EngineOver<RealIo>;
@@ -40,6 +42,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) recalls: SharedRecalls,
     pub(crate) life: Life,
     pub(crate) jobs: Jobs<I>,
+    pub(crate) sessions: SharedSessions,
+    pub(crate) recent: Recent,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -104,6 +108,8 @@ impl<I: Io> EngineOver<I> {
             recalls: SharedRecalls::default(),
             life: options.life,
             jobs,
+            sessions: SharedSessions::default(),
+            recent: Recent::default(),
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
