@@ -35,6 +35,7 @@ pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Resul
                 Purged::Namespace(_) => drop_all(state, lsn),
                 Purged::Memories(hashes) => take_away(state, lsn, &batch.namespace, &purge.key, hashes),
             },
+            Change::Settings(settings) => (state.settings, state.settings_at) = (*settings, lsn),
             Change::Put(record) => put(state, lsn, *record)?,
             Change::SetState { id, state: next, version, at } => {
                 let mut record = known(id)?;

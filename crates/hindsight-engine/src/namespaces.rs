@@ -157,7 +157,11 @@ fn drops(batch: &Batch) -> bool {
     batch.changes.iter().any(|change| match change {
         Change::DropNamespace => true,
         Change::Purge(purge) => matches!(purge.target, Purged::Namespace(_)),
-        Change::Put(_) | Change::SetState { .. } | Change::Stand { .. } | Change::Access { .. } => false,
+        Change::Put(_)
+        | Change::SetState { .. }
+        | Change::Stand { .. }
+        | Change::Access { .. }
+        | Change::Settings(_) => false,
     })
 }
 

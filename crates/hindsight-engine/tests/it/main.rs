@@ -12,6 +12,7 @@ mod feedback;
 mod forget;
 mod graph;
 mod history;
+mod jobs;
 mod learn;
 mod old_format;
 mod recall;
