@@ -18,10 +18,12 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`mod@consolidate`] (what episodes teach), [`summary`] (many
+//! memories as one). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
+pub mod consolidate;
 pub mod draft;
 pub mod embedding;
 pub mod filter;
@@ -37,6 +39,7 @@ pub mod namespace;
 pub mod patch;
 pub mod recall;
 pub mod scoring;
+pub mod summary;
 pub mod time;
 pub mod timewords;
 mod words;
@@ -49,8 +52,8 @@ pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use kind::{
-    Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
-    Verdict,
+    Kind, Layer, LeftOut, OnDuplicate, Outcome, Polarity, Relation, RuleChange, RuleEventKind, RuleState,
+    Scope, SourceKind, State, Status, Verdict,
 };
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hindsight_core::consolidate::RuleTuning;
 use hindsight_core::{Batch, Change, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
@@ -18,7 +19,7 @@ use crate::graph::{Grapher, Graphs};
 use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
-use crate::options::{Nearness, OpenReport, Options};
+use crate::options::{Embed, Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
 use crate::unsynced::Unsynced;
 
@@ -35,6 +36,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) storage: Arc<Storage<Arc<I>>>,
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
+    pub(crate) rules: RuleTuning,
+    pub(crate) embed: Embed,
     pub(crate) recalls: SharedRecalls,
     pub(crate) purge_forgotten_after: Option<Duration>,
 }
@@ -95,6 +98,8 @@ impl<I: Io> EngineOver<I> {
             storage: Arc::new(storage),
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
+            rules: options.rules,
+            embed: options.embed,
             recalls: SharedRecalls::default(),
             purge_forgotten_after: options.purge_forgotten_after,
         };

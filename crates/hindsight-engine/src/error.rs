@@ -1,6 +1,6 @@
 //! What can go wrong, and what a caller should do about it.
 
-use hindsight_core::{Invalid, Lsn, MemoryId, Namespace};
+use hindsight_core::{Invalid, Kind, Lsn, MemoryId, Namespace, RuleState};
 use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 /// What a caller should do about an error. Fronts map this, and nothing else, to their codes.
@@ -143,6 +143,22 @@ pub enum EngineError {
         /// The id that was given.
         id: hindsight_core::RecallId,
     },
+    /// A rule was meant, and the memory is another thing.
+    #[error("memory {id} is a {kind}, no rule: list the rules to find the one that is meant")]
+    NotARule {
+        /// The memory.
+        id: MemoryId,
+        /// What it is.
+        kind: Kind,
+    },
+    /// A rule shall be in the state in which it is.
+    #[error("rule {id} is {state} already: nothing is to be changed")]
+    RuleIsSo {
+        /// The rule.
+        id: MemoryId,
+        /// Its state.
+        state: RuleState,
+    },
     /// The purge is durable and nobody finds the memories; their bytes are still in a file.
     #[error(
         "purged at lsn {lsn}: nobody finds the memories any more; their bytes are erased as soon as possible, which waits for {waits_for}; send the same request id again for the receipt"
@@ -190,7 +206,8 @@ impl EngineError {
         match self {
             EngineError::Invalid(_)
             | EngineError::ModelMismatch { .. }
-            | EngineError::DimensionMismatch { .. } => ErrorKind::Invalid,
+            | EngineError::DimensionMismatch { .. }
+            | EngineError::NotARule { .. } => ErrorKind::Invalid,
             EngineError::MemoryNotFound { .. }
             | EngineError::NamespaceNotFound { .. }
             | EngineError::RecallNotFound { .. } => ErrorKind::NotFound,
@@ -201,6 +218,7 @@ impl EngineError {
             EngineError::WrongState { .. }
             | EngineError::ErasurePending { .. }
             | EngineError::NotSuperseded { .. }
+            | EngineError::RuleIsSo { .. }
             | EngineError::SupersededSince { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
             EngineError::Unapplicable { .. } => ErrorKind::DataLoss,
@@ -228,6 +246,8 @@ impl EngineError {
             EngineError::NotSuperseded { .. } => "NOT_SUPERSEDED",
             EngineError::SupersededSince { .. } => "SUPERSEDED_SINCE",
             EngineError::RecallNotFound { .. } => "RECALL_NOT_FOUND",
+            EngineError::NotARule { .. } => "NOT_A_RULE",
+            EngineError::RuleIsSo { .. } => "RULE_IS_SO",
             EngineError::ErasurePending { .. } => "ERASURE_PENDING",
             EngineError::LimitReached { .. } => "LIMIT_REACHED",
             EngineError::Unapplicable { .. } => "CHECKSUM_MISMATCH",

@@ -31,13 +31,15 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `apply`,
+//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`,
+//! `summarize`, `read`, `apply`,
 //! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
 mod backup;
 mod checkpoint;
+mod consolidate;
 mod decide;
 mod decision;
 mod drop_namespace;
@@ -59,9 +61,11 @@ mod read;
 pub mod reply;
 pub mod request;
 mod requests;
+mod rules;
 #[cfg(test)]
 mod schedules;
 mod state;
+mod summarize;
 mod sync;
 pub mod unsynced;
 mod update;
@@ -73,14 +77,16 @@ pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use options::{Nearness, OpenReport, Options};
+pub use options::{Embed, Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
-    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceStats, NamespaceSummary, Page,
-    PurgeDone, RolledBack, Updated, VectorGraph, Written,
+    Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,
+    NamespaceStats, NamespaceSummary, Page, PurgeDone, RolledBack, RuleHistory, Summarized, Updated,
+    VectorGraph, Written,
 };
 pub use request::{
-    BatchRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker,
-    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
+    BatchRequest, ConsolidateRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest,
+    Maker, PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, RuleListRequest, RuleUpdateRequest,
+    SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 pub use unsynced::Unsynced;

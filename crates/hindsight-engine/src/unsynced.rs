@@ -27,6 +27,11 @@ impl<T, I: Io> Unsynced<T, I> {
         self.lsn
     }
 
+    /// Another answer made of this one; it reflects the same position.
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Unsynced<U, I> {
+        Unsynced { value: make(self.value), lsn: self.lsn, storage: self.storage }
+    }
+
     /// Waits for the sync on this thread.
     ///
     /// # Errors
