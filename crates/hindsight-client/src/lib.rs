@@ -29,7 +29,7 @@
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`mod@backup`], [`reply`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
@@ -46,6 +46,7 @@ pub mod recall;
 pub mod reply;
 mod request_id;
 mod retry;
+pub mod rules;
 mod status;
 mod transport;
 
@@ -56,18 +57,25 @@ pub use client::Client;
 pub use connect::ConnectHint;
 pub use error::Error;
 pub use list::{ListBuilder, Memories, Page};
-pub use namespace::{BatchOptions, Feedback, ForgetMode, NamespaceHandle, UpdateOptions, WriteOptions};
+pub use namespace::{
+    BatchOptions, ConsolidateOptions, Feedback, ForgetMode, NamespaceHandle, RuleQuery, SummarizeOptions,
+    UpdateOptions, WriteOptions,
+};
 pub use purged::{Dropped, PurgeReceipt, Purged, PurgedFile};
 pub use recall::{IntoRecall, RecallBuilder};
 pub use reply::{
     BatchWritten, Forgotten, History, ItemError, Judged, Outcome, Restored, RolledBack, Updated, Written,
 };
 
-pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
+pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, RulePage, Summarized};
+
+pub use hindsight_core::consolidate::{RuleEvent, RulePatch};
+pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
+pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, Lsn, Memory,
-    MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall,
-    RecallId, Recalled, Relation, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp,
-    Usage, VectorRole, Verdict, Violation, Weights,
+    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, LeftOut, Lsn,
+    Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors,
+    Recall, RecallId, Recalled, Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Source,
+    SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict, Violation, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

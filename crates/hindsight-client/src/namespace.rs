@@ -4,6 +4,7 @@ mod change;
 mod learn;
 mod purge;
 mod read;
+mod rules;
 mod write;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use hindsight_core::Namespace;
 
 pub use change::{ForgetMode, UpdateOptions};
 pub use learn::Feedback;
+pub use rules::{ConsolidateOptions, RuleQuery, SummarizeOptions};
 pub use write::{BatchOptions, WriteOptions};
 
 use crate::request_id;

@@ -16,6 +16,7 @@ pub(crate) mod purge;
 pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod repair;
+pub(crate) mod rules;
 pub(crate) mod serve;
 pub(crate) mod stats;
 pub(crate) mod update;

@@ -57,6 +57,14 @@ fn enter(memory: &mut Memory, state: RuleState, what: RuleEventKind, at: Timesta
     note(memory, what, at);
 }
 
+/// Notes on a rule that a change of its fields has brought it into another state.
+pub fn note_state(before: &Memory, after: &mut Memory, at: Timestamp) {
+    let state = |memory: &Memory| memory.rule.as_deref().map(|rule| rule.rule_state);
+    if state(before) != state(after) {
+        note(after, RuleEventKind::ByHand, at);
+    }
+}
+
 /// What a hand changes of a rule; what is absent stays. In JSON, `null` takes a bound of its validity away.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

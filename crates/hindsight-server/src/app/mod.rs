@@ -14,6 +14,7 @@ mod purge;
 mod read;
 mod recall;
 mod refusal;
+mod rules;
 mod write;
 
 use std::sync::Arc;

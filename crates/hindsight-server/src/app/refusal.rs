@@ -152,8 +152,13 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         EngineError::MemoryNotFound { id, .. }
         | EngineError::MemoryExists { id }
         | EngineError::DuplicateOf { id }
-        | EngineError::NotSuperseded { id } => {
+        | EngineError::NotSuperseded { id }
+        | EngineError::NotARule { id, .. } => {
             note("id", id);
+        }
+        EngineError::RuleIsSo { id, state } => {
+            note("id", id);
+            note("state", state);
         }
         EngineError::SupersededSince { id, by } => {
             note("id", id);

@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod layers;
+mod rules;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use error::{ConfigError, Origin};
+pub use rules::Rules;
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -45,6 +47,8 @@ pub struct Config {
     pub embedding: Embedding,
     /// `[likeness]`
     pub likeness: Likeness,
+    /// `[rules]`
+    pub rules: Rules,
     /// `[log]`
     pub log: Log,
 }
@@ -231,6 +235,7 @@ impl Default for Config {
             storage: Storage::default(),
             embedding: Embedding::default(),
             likeness: Likeness::default(),
+            rules: Rules::default(),
             log: Log::default(),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `rules`, `search`, `read`, `operations` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -18,6 +18,7 @@ mod operations;
 pub(crate) mod problem;
 mod purge;
 mod read;
+mod rules;
 mod search;
 mod write;
 
@@ -51,7 +52,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 21] = [
+const PATHS: [&str; 26] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -64,6 +65,11 @@ const PATHS: [&str; 21] = [
     "/memory/feedback",
     "/memory/history",
     "/memory/rollback",
+    "/memory/rules",
+    "/memory/rules/{id}",
+    "/memory/rules/{id}/history",
+    "/memory/consolidate",
+    "/memory/summarize",
     "/mcp/{namespace}",
     "/memory/purge",
     "/namespaces",
@@ -96,6 +102,11 @@ pub(crate) fn router(
         .route("/memory/feedback", post(learn::feedback))
         .route("/memory/history", get(learn::history).post(learn::history))
         .route("/memory/rollback", post(learn::rollback))
+        .route("/memory/rules", get(rules::list).post(rules::propose))
+        .route("/memory/rules/{id}", get(rules::get).patch(rules::update))
+        .route("/memory/rules/{id}/history", get(rules::history))
+        .route("/memory/consolidate", post(rules::consolidate))
+        .route("/memory/summarize", post(rules::summarize))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
         .route("/namespaces/drop", delete(purge::drop_namespace).post(purge::drop_namespace))
