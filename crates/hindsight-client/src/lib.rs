@@ -39,6 +39,7 @@ pub mod builder;
 pub mod client;
 pub mod connect;
 pub mod error;
+mod jobs;
 pub mod list;
 pub mod namespace;
 pub mod purged;
@@ -50,7 +51,7 @@ pub mod rules;
 mod status;
 mod transport;
 
-pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
+pub use admin::{Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -73,9 +74,10 @@ pub use hindsight_core::consolidate::{RuleEvent, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, LeftOut, Lsn,
-    Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors,
-    Recall, RecallId, Recalled, Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Source,
-    SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict, Violation, Weights,
+    Action, Breakdown, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit, Job, JobReport,
+    JobStatus, Kind, Layer, LeftOut, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part,
+    Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleChange,
+    RuleEventKind, RuleState, Scope, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp,
+    Usage, VectorRole, Verdict, Violation, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

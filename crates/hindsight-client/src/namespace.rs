@@ -5,6 +5,7 @@ mod learn;
 mod purge;
 mod read;
 mod rules;
+mod settings;
 mod write;
 
 use std::sync::Arc;

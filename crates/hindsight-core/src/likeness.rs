@@ -41,7 +41,7 @@ pub fn wording(text: &str) -> String {
 
 /// The values that a text names: numbers, units, dates, times, versions, codes, in the form in which they are compared.
 #[must_use]
-pub fn values(text: &str) -> Vec<String> {
+pub fn values_named(text: &str) -> Vec<String> {
     use text::token::Sort;
     let is_text = |sort| matches!(sort, Sort::Word | Sort::Han | Sort::Not | Sort::Symbol | Sort::Pause);
     let tokens = text::Text::of(text).tokens.into_iter();

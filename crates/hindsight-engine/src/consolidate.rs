@@ -220,7 +220,7 @@ impl<I: Io> EngineOver<I> {
             let state = cell.state.read();
             if let Some(seen) = state.requests.seen(request.as_ref())? {
                 let done = store::done_before(&state, seen);
-                return Ok(self.unsynced(done, state.applied));
+                return Ok(self.answer(&state, done, state.applied));
             }
         }
         let mut run = Consolidation::new(tuning, validate_only, request);
@@ -230,7 +230,7 @@ impl<I: Io> EngineOver<I> {
         if done.revision == Lsn(0) {
             done.revision = seen;
         }
-        Ok(self.unsynced(done, seen))
+        Ok(self.answer_of(&cell, done, seen))
     }
 }
 

@@ -31,9 +31,9 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`,
-//! `summarize`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `consolidate`
+//! (rules out of episodes), `rules`, `summarize`, `read`, `apply`,
+//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -52,6 +52,7 @@ mod forget;
 mod gauge;
 mod graph;
 mod history;
+mod jobs;
 mod load;
 mod maintenance;
 mod namespaces;
@@ -64,6 +65,7 @@ mod requests;
 mod rules;
 #[cfg(test)]
 mod schedules;
+mod settings;
 mod state;
 mod summarize;
 mod sync;
@@ -81,12 +83,12 @@ pub use options::{Embed, Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
     Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,
-    NamespaceStats, NamespaceSummary, Page, PurgeDone, RolledBack, RuleHistory, Summarized, Updated,
-    VectorGraph, Written,
+    NamespaceInfo, NamespaceStats, NamespaceSummary, Page, PurgeDone, RolledBack, RuleHistory, Summarized,
+    Updated, VectorGraph, Written,
 };
 pub use request::{
     BatchRequest, ConsolidateRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest,
     Maker, PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, RuleListRequest, RuleUpdateRequest,
-    SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
+    SettingsRequest, SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 pub use unsynced::Unsynced;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hindsight_core::consolidate::RuleTuning;
 use hindsight_core::likeness::Thresholds;
-use hindsight_core::{Lsn, RawVectors};
+use hindsight_core::{Job, Life, Lsn, RawVectors, Schedule};
 use hindsight_index::GraphRule;
 
 /// How to open a data directory.
@@ -23,8 +23,11 @@ pub struct Options {
     pub rules: RuleTuning,
     /// Who makes vectors for rules and summaries.
     pub embed: Embed,
-    /// How long a forgotten memory can be restored before it is purged; `None` keeps it for ever. Default 30 days.
-    pub purge_forgotten_after: Option<Duration>,
+    /// How long memories live in a namespace that sets nothing else.
+    pub life: Life,
+    /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand
+    /// only. By default none does.
+    pub schedules: BTreeMap<Job, Schedule>,
 }
 
 impl Default for Options {
@@ -35,7 +38,8 @@ impl Default for Options {
             nearness: Nearness::default(),
             rules: RuleTuning::default(),
             embed: Embed::default(),
-            purge_forgotten_after: Some(Duration::from_secs(30 * 24 * 60 * 60)),
+            life: Life::default(),
+            schedules: BTreeMap::new(),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use hindsight_core::consolidate::RulePatch;
 use hindsight_core::{
-    Draft, Filter, Kind, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, RuleState, Status, Verdict,
+    Draft, Filter, Kind, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, RuleState, SettingsPatch,
+    Status, Verdict,
 };
 
 /// One memory to write.
@@ -249,4 +250,13 @@ pub struct ListRequest {
     pub after: Option<MemoryId>,
     /// The agent that asks.
     pub agent_id: Option<String>,
+}
+
+/// A change of a namespace's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SettingsRequest {
+    /// What to change.
+    pub patch: SettingsPatch,
+    /// Makes a repetition of the request act once.
+    pub request_id: Option<String>,
 }

@@ -38,7 +38,7 @@ impl<I: Io> EngineOver<I> {
         };
         let state = cell.state.read();
         let page = page(&state, list);
-        Ok(self.unsynced(page, state.applied))
+        Ok(self.answer(&state, page, state.applied))
     }
 
     /// One rule, in whatever state it is; one that another agent keeps to itself is not there.
@@ -54,7 +54,7 @@ impl<I: Io> EngineOver<I> {
         let cell = self.existing(namespace, id)?;
         let state = cell.state.read();
         let memory = visible_rule(&state, namespace, id, agent)?.clone();
-        Ok(self.unsynced(Got { memory, revision: state.applied }, state.applied))
+        Ok(self.answer(&state, Got { memory, revision: state.applied }, state.applied))
     }
 
     /// Changes where a rule is in its life, or how long it is valid.
@@ -74,7 +74,11 @@ impl<I: Io> EngineOver<I> {
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
             let (memory, applied) = present_state(&cell, &seen)?;
-            return Ok(self.unsynced(Updated { memory, replayed: true, revision: seen.lsn }, applied));
+            return Ok(self.answer_of(
+                &cell,
+                Updated { memory, replayed: true, revision: seen.lsn },
+                applied,
+            ));
         }
         let (record, at) = {
             let state = cell.state.read();
@@ -85,7 +89,7 @@ impl<I: Io> EngineOver<I> {
         let memory = record.memory.clone();
         let changes = vec![Change::Put(Box::new(record))];
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
-        Ok(self.unsynced(Updated { memory, replayed: false, revision }, revision))
+        Ok(self.answer_of(&cell, Updated { memory, replayed: false, revision }, revision))
     }
 
     /// What became of a rule, and of the rules that it replaced or that replaced it.

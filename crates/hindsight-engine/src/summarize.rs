@@ -39,7 +39,7 @@ impl<I: Io> EngineOver<I> {
         let first = {
             let state = cell.state.read();
             if let Some(seen) = state.requests.seen(request.as_ref())? {
-                return Ok(self.unsynced(done_before(&state, seen)?, state.applied));
+                return Ok(self.answer(&state, done_before(&state, seen)?, state.applied));
             }
             plan(&state, &summarize, now(&*self.io))?
         };
@@ -50,7 +50,7 @@ impl<I: Io> EngineOver<I> {
             let mut memory = born(draft, id, namespace, CheckedVectors::default(), now(&*self.io))?.memory;
             memory.version = 0;
             let done = Summarized { summary: memory, parts, left_out, replayed: false, revision };
-            return Ok(self.unsynced(done, revision));
+            return Ok(self.answer_of(&cell, done, revision));
         }
         // Vectors are made before anybody waits; they are used if the text is still the same by then.
         let vectors = self.embed.vectors_of(&first.draft.content);
@@ -58,7 +58,7 @@ impl<I: Io> EngineOver<I> {
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
             let state = cell.state.read();
-            return Ok(self.unsynced(done_before(&state, &seen)?, state.applied));
+            return Ok(self.answer(&state, done_before(&state, &seen)?, state.applied));
         }
         let (record, changes, done, at) = {
             let state = cell.state.read();
@@ -74,7 +74,7 @@ impl<I: Io> EngineOver<I> {
         let changes = std::iter::once(Change::Put(Box::new(record))).chain(changes).collect();
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let done = Summarized { summary, parts, left_out, replayed: false, revision };
-        Ok(self.unsynced(done, revision))
+        Ok(self.answer_of(&cell, done, revision))
     }
 }
 

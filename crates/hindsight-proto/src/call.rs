@@ -5,11 +5,13 @@ mod consolidate;
 mod feedback;
 mod forget;
 mod history;
+pub mod job;
 mod purge;
 mod read;
 mod recall;
 mod record;
 mod rule;
+mod settings;
 mod update;
 mod write;
 
@@ -20,11 +22,13 @@ pub use consolidate::{ConsolidateCall, SummarizeCall};
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
+pub use job::RunJobCall;
 pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;
 pub use rule::{ListRulesCall, ProposeRuleCall, RuleCall, UpdateRuleCall, event_from_wire, event_to_wire};
+pub use settings::UpdateNamespaceCall;
 pub use update::UpdateCall;
 pub use write::{BatchWriteCall, WriteCall, WriteEntry, batch_to_wire};
 

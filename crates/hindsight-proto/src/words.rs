@@ -1,8 +1,8 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome, Polarity, Relation, RuleChange,
-    RuleEventKind, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
+    Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome, Polarity, Relation,
+    RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -57,6 +57,7 @@ word!(Relation { Superseded, SupersededBy, Conflict });
 word!(RuleEventKind { Found, Adopted, Revised, Confirmed, Falsified, ByHand });
 word!(RuleChange { Created, Revised, Replaced });
 word!(LeftOut { SingleValued, Ends, Full });
+word!(Durability { Sync, Async });
 word!(Verdict { Used, Ignored, Wrong, Outdated });
 
 /// A word that may be absent.

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::draft::{EpisodeDraft, Moment};
-use crate::likeness::values;
+use crate::likeness::values_named;
 use crate::{Action, Claim, SourceKind, Status};
 
 const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
@@ -183,9 +183,9 @@ proptest! {
         }
         let summary = told("x", &memories);
         prop_assert_eq!(&first.draft, &summary.draft);
-        let has = values(&summary.draft.content);
+        let has = values_named(&summary.draft.content);
         for memory in &memories {
-            for value in values(&memory.content).into_iter().chain(values(&memory.summary)) {
+            for value in values_named(&memory.content).into_iter().chain(values_named(&memory.summary)) {
                 prop_assert!(has.contains(&value), "{:?} is lost", value);
             }
             prop_assert!(summary.draft.content.contains(memory.episode.as_ref().unwrap().actions[0].error_code.as_ref().unwrap()));

@@ -368,3 +368,27 @@ fn l5_of_many_airline_episodes_only_what_repeats_itself_is_learnt() {
     assert!(has("update_reservation_flights fails with Error1"), "{contents:?}");
     assert_eq!(db.list(Filter { kinds: vec![Kind::Rule], ..Filter::default() }).len(), 2);
 }
+
+/// By night as by hand; and a run that has nothing new to say changes nothing.
+#[test]
+fn l5_the_nightly_job_makes_the_same_rules() {
+    use hindsight_core::Job;
+
+    let db = Db::new();
+    for at in 0..3 {
+        db.write(failure(at, Some("refresh the token")));
+    }
+    let job = |is_dry| db.engine.run_job(Job::Consolidate, None, is_dry).unwrap().wait().unwrap();
+    let counts = |report: hindsight_core::JobReport| -> Vec<(String, u64)> {
+        report.counts.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect()
+    };
+    let one = |reason: &str| vec![(reason.to_owned(), 1)];
+    assert_eq!(counts(job(true)), one("created"));
+    assert_eq!(list(&db, &[], None), []);
+    assert_eq!(counts(job(false)), one("created"));
+    assert_eq!(list(&db, &[RuleState::Observing], None).len(), 1);
+    assert_eq!(counts(job(false)), []);
+    db.write(failure(4, Some("refresh the token")));
+    assert_eq!(counts(job(false)), one("revised"));
+    assert_eq!(run(&db).rules, []);
+}

@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod layers;
+mod life;
 mod rules;
 mod storage;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use error::{ConfigError, Origin};
+pub use life::{Jobs, Life};
 pub use rules::Rules;
 pub use storage::Storage;
 
@@ -47,6 +49,10 @@ pub struct Config {
     pub embedding: Embedding,
     /// `[likeness]`
     pub likeness: Likeness,
+    /// `[life]`
+    pub life: Life,
+    /// `[jobs]`
+    pub jobs: Jobs,
     /// `[rules]`
     pub rules: Rules,
     /// `[log]`
@@ -235,6 +241,8 @@ impl Default for Config {
             storage: Storage::default(),
             embedding: Embedding::default(),
             likeness: Likeness::default(),
+            life: Life::default(),
+            jobs: Jobs::default(),
             rules: Rules::default(),
             log: Log::default(),
         }

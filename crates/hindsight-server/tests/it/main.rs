@@ -18,5 +18,6 @@ mod mcp;
 mod purge;
 mod restart;
 mod rules;
+mod settings;
 mod support;
 mod vectors;

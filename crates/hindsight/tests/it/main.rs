@@ -19,3 +19,4 @@ mod program;
 mod purge;
 mod rules;
 mod serve;
+mod settings;
