@@ -19,7 +19,7 @@ mod tuning;
 mod weigh;
 mod wording;
 
-pub use case::{Case, is_evidence, is_success_without_cause};
+pub use case::{Case, Keys, is_evidence, is_success_without_cause};
 pub use life::{RulePatch, after_feedback, note_state};
 pub use note::{RuleEvent, RuleEventKind, events};
 pub use ruling::{Ruling, rulings};

@@ -1,5 +1,7 @@
 //! Where a lesson may lie, and which episodes speak of it.
 
+use std::collections::HashMap;
+
 use super::RuleTuning;
 use crate::likeness::Gist;
 use crate::limits::WORD_CHARS_MAX;
@@ -18,11 +20,37 @@ pub struct Case {
     pub root_cause: String,
 }
 
+/// Most texts whose compared form is remembered.
+const KEYS_MAX: usize = 10_000;
+
+/// The compared forms of types of task and causes: few texts come again and again, and reading one costs more than finding it.
+#[derive(Debug, Default)]
+pub struct Keys(HashMap<String, String>);
+
+impl Keys {
+    fn of(&mut self, text: &str) -> String {
+        if let Some(known) = self.0.get(text) {
+            return known.clone();
+        }
+        let key = Gist::of(text).key().to_owned();
+        if self.0.len() < KEYS_MAX {
+            self.0.insert(text.to_owned(), key.clone());
+        }
+        key
+    }
+}
+
 impl Case {
     /// The case that an episode tells of or a rule is for; none where it names no type of task, no cause, or is a memory of
     /// another kind.
     #[must_use]
     pub fn of(memory: &Memory) -> Option<Case> {
+        Case::read(memory, &mut Keys::default())
+    }
+
+    /// As [`Case::of`], for one memory after the other.
+    #[must_use]
+    pub fn read(memory: &Memory, keys: &mut Keys) -> Option<Case> {
         let (task_type, root_cause) = match memory.kind {
             Kind::Episode => {
                 (memory.task_type.as_deref()?, memory.episode.as_deref()?.root_cause.as_deref()?)
@@ -37,19 +65,15 @@ impl Case {
         if root_cause.trim().is_empty() || root_cause.chars().nth(WORD_CHARS_MAX).is_some() {
             return None;
         }
-        let (task_type, root_cause) = (key(task_type), key(root_cause));
+        let (task_type, root_cause) = (keys.of(task_type), keys.of(root_cause));
         Some(Case { agent: agent(memory), task_type, root_cause })
     }
 
     /// The agent and type of task that a success without a cause belongs to.
     #[must_use]
-    pub fn task_of(memory: &Memory) -> Option<(Option<String>, String)> {
-        Some((agent(memory), key(memory.task_type.as_deref()?)))
+    pub fn task_of(memory: &Memory, keys: &mut Keys) -> Option<(Option<String>, String)> {
+        Some((agent(memory), keys.of(memory.task_type.as_deref()?)))
     }
-}
-
-fn key(text: &str) -> String {
-    Gist::of(text).key().to_owned()
 }
 
 fn agent(memory: &Memory) -> Option<String> {
@@ -74,7 +98,7 @@ pub fn is_evidence(memory: &Memory, tuning: &RuleTuning) -> bool {
         && (names_remedy || (is_failure && !episode.transient))
 }
 
-/// Whether an episode is a success that tells of no cause and no remedy: it can show that a tool works after all.
+/// Whether an episode is a success that tells of no cause: it can show that a tool works after all, or that a remedy does.
 #[must_use]
 pub fn is_success_without_cause(memory: &Memory, tuning: &RuleTuning) -> bool {
     let Some(episode) = memory.episode.as_deref() else { return false };
@@ -82,7 +106,7 @@ pub fn is_success_without_cause(memory: &Memory, tuning: &RuleTuning) -> bool {
         && memory.status == Some(Status::Success)
         && memory.task_type.is_some()
         && episode.root_cause.as_ref().is_none_or(|cause| cause.trim().is_empty())
-        && !episode.actions.is_empty()
+        && (!episode.actions.is_empty() || remedy(memory).is_some())
 }
 
 fn counts(memory: &Memory, tuning: &RuleTuning) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use super::case::weight;
+use super::case::{remedy, weight};
 use super::life::is_below;
 use super::note::{self, Basis, RuleEvent, basis, set_basis};
 use super::weigh::{Lesson, confidence, weigh};
@@ -79,7 +79,8 @@ pub fn rulings(
         let revised = match lesson {
             Some(lesson) if is_ours || (lesson.holds(tuning) && !taken) => {
                 adopted.push(lesson);
-                revised(rule, Some(lesson), (lesson.agreeing, lesson.of), at, tuning)
+                let shown = shown_since(lesson, successes, rule.created_at);
+                revised(rule, Some((lesson, shown)), (lesson.agreeing, lesson.of), at, tuning)
             }
             None if is_ours => {
                 // Nothing is left to judge it by, or all that is left says otherwise.
@@ -162,12 +163,13 @@ fn least_trusted(lesson: &Lesson<'_>) -> SourceKind {
 /// The rule's next version, if there is anything new.
 fn revised(
     old: &Memory,
-    lesson: Option<&Lesson<'_>>,
+    shown: Option<(&Lesson<'_>, u32)>,
     counts: (u32, u32),
     at: Timestamp,
     tuning: &RuleTuning,
 ) -> Option<(Memory, (u32, u32))> {
     let (agreeing, episodes) = counts;
+    let (lesson, shown) = (shown.map(|(lesson, _)| lesson), shown.map_or(0, |(_, shown)| shown));
     let before = basis(old);
     let old_rule = old.rule.as_deref()?;
     let mut memory = old.clone();
@@ -187,7 +189,6 @@ fn revised(
         }
     }
     set_basis(&mut memory.metadata, &Basis { agreeing, episodes, wording: words });
-    let shown = lesson.map_or(0, |lesson| shown_since(lesson, old.created_at));
     let mut what = if before.is_some() { RuleEventKind::Revised } else { RuleEventKind::Adopted };
     let confidence = memory.confidence;
     let rule = memory.rule.as_deref_mut()?;
@@ -226,14 +227,14 @@ fn reword(memory: &mut Memory, wording: Wording) {
     }
 }
 
-/// How often the remedy was seen to work after the rule was there: tasks that name the same cause and remedy and ended well.
-fn shown_since(lesson: &Lesson<'_>, created_at: Timestamp) -> u32 {
-    let works = |memory: &&&Memory| {
-        lesson.polarity == Polarity::Do
-            && memory.status == Some(Status::Success)
-            && memory.occurred_at > created_at
-    };
-    lesson.episodes.iter().filter(works).fold(0, |count, memory| count.saturating_add(weight(memory)))
+/// How often the remedy was seen to work after the rule was there: tasks that name it, with the same cause or none, and ended
+/// well.
+fn shown_since(lesson: &Lesson<'_>, successes: &[&Memory], created_at: Timestamp) -> u32 {
+    let Some(gist) = &lesson.remedy else { return 0 };
+    let names_it = |memory: &&&Memory| remedy(memory).is_some_and(|text| gist.agrees(&Gist::of(text)));
+    let works = |memory: &&&Memory| memory.status == Some(Status::Success) && memory.occurred_at > created_at;
+    let shown = successes.iter().filter(works).filter(names_it).chain(lesson.episodes.iter().filter(works));
+    shown.fold(0, |count, memory| count.saturating_add(weight(memory)))
 }
 
 /// A confidence as it is stored: 0–1, to six decimals.

@@ -68,7 +68,8 @@ fn run(memories: &mut Vec<Memory>, tuning: &RuleTuning) -> Vec<Ruling> {
         let successes: Vec<&Memory> = memories
             .iter()
             .filter(|memory| {
-                is_success_without_cause(memory, tuning) && Case::task_of(memory) == Some(task.clone())
+                is_success_without_cause(memory, tuning)
+                    && Case::task_of(memory, &mut Keys::default()) == Some(task.clone())
             })
             .collect();
         let rules: Vec<&Memory> = memories.iter().filter(|m| m.kind == Kind::Rule).filter(of_case).collect();
@@ -400,7 +401,10 @@ fn l5_seen_at_work_often_enough_it_is_active() {
     memories.push(later(2_000));
     run(&mut memories, &tuning);
     assert_eq!(rules(&memories)[0].rule.as_ref().unwrap().rule_state, RuleState::Observing);
-    memories.push(later(2_001));
+    // An agent that follows the rule has no failure to tell a cause of.
+    let mut followed = later(2_001);
+    followed.episode.as_deref_mut().unwrap().root_cause = None;
+    memories.push(followed);
     run(&mut memories, &tuning);
     assert_eq!(rules(&memories)[0].rule.as_ref().unwrap().rule_state, RuleState::Active);
 }

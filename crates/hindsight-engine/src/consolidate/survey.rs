@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use hindsight_core::consolidate::{Case, RuleTuning, is_evidence, is_success_without_cause};
+use hindsight_core::consolidate::{Case, Keys, RuleTuning, is_evidence, is_success_without_cause};
 use hindsight_core::limits::CASE_EPISODES_MAX;
 use hindsight_core::{Filter, Kind, MemoryId, Record, Timestamp};
 
@@ -26,6 +26,7 @@ pub(super) struct Survey {
     episodes_of: BTreeMap<Case, Newest>,
     rules_of: BTreeMap<Case, BTreeSet<MemoryId>>,
     successes_of: BTreeMap<Task, Newest>,
+    keys: Keys,
     /// How many episodes were read.
     pub(super) episodes: u64,
 }
@@ -66,17 +67,17 @@ impl Survey {
             Kind::Episode => {
                 self.episodes += 1;
                 if is_evidence(memory, tuning)
-                    && let Some(case) = Case::of(memory)
+                    && let Some(case) = Case::read(memory, &mut self.keys)
                 {
                     keep(self.episodes_of.entry(case).or_default(), place);
                 } else if is_success_without_cause(memory, tuning)
-                    && let Some(task) = Case::task_of(memory)
+                    && let Some(task) = Case::task_of(memory, &mut self.keys)
                 {
                     keep(self.successes_of.entry(task).or_default(), place);
                 }
             }
             Kind::Rule => {
-                if let Some(case) = Case::of(memory) {
+                if let Some(case) = Case::read(memory, &mut self.keys) {
                     self.rules_of.entry(case).or_default().insert(memory.id);
                 }
             }

@@ -188,17 +188,26 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
             note("needed_bytes", needed_bytes);
             refusal.retry_after = Some(DISK_FULL_RETRY);
         }
+        EngineError::ModelMismatch { .. } => return of_model(error, refusal).with_violation(model),
+        EngineError::DimensionMismatch { .. } => return of_model(error, refusal).with_violation(vectors),
+        _ => {}
+    }
+    refusal
+}
+
+/// Notes which model was expected and which was given.
+fn of_model(error: &EngineError, mut refusal: Refusal) -> Refusal {
+    let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
+    match error {
         EngineError::ModelMismatch { expected, given, .. } => {
             note("expected_model", expected);
             note("given_model", given);
-            return refusal.with_violation(model);
         }
         EngineError::DimensionMismatch { expected_model, expected, given_model, given, .. } => {
             note("expected_model", expected_model);
             note("expected_dimension", expected);
             note("given_model", given_model);
             note("given_dimension", given);
-            return refusal.with_violation(vectors);
         }
         _ => {}
     }
