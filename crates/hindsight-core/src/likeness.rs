@@ -21,6 +21,7 @@ mod marks;
 mod moment;
 mod opposites;
 mod reason;
+mod rendered;
 mod stance;
 mod text;
 mod value;
@@ -30,6 +31,7 @@ pub use duplicate::{Duplicate, duplicate};
 pub use marks::{Marks, marks, marks_of_claims};
 pub use moment::is_bound_to_its_time;
 pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
+pub use rendered::rendered_ids;
 pub use value::{Value, values, values_sought};
 
 /// One form for all texts that differ only in how they are written. Two texts of one wording are nominated without a

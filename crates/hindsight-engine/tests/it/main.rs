@@ -7,6 +7,7 @@ mod concurrency;
 mod damage;
 mod directory;
 mod drop_namespace;
+mod echo;
 mod erasure;
 mod feedback;
 mod forget;

@@ -2821,6 +2821,8 @@ pub enum Outcome {
     Reinforced = 2,
     /// A new memory came into being and replaced older ones that it contradicts.
     Superseded = 3,
+    /// Nothing was stored, and nothing became surer: an agent said what a recall had told it within the last day.
+    Echoed = 4,
 }
 impl Outcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -2833,6 +2835,7 @@ impl Outcome {
             Self::Created => "OUTCOME_CREATED",
             Self::Reinforced => "OUTCOME_REINFORCED",
             Self::Superseded => "OUTCOME_SUPERSEDED",
+            Self::Echoed => "OUTCOME_ECHOED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -2842,6 +2845,7 @@ impl Outcome {
             "OUTCOME_CREATED" => Some(Self::Created),
             "OUTCOME_REINFORCED" => Some(Self::Reinforced),
             "OUTCOME_SUPERSEDED" => Some(Self::Superseded),
+            "OUTCOME_ECHOED" => Some(Self::Echoed),
             _ => None,
         }
     }
