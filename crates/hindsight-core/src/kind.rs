@@ -226,6 +226,24 @@ words! {
     }
 }
 
+words! {
+    /// What the change feed says of a memory or of a whole namespace (L9).
+    ChangeKind, "change" {
+        /// A memory came into being.
+        Created = "created",
+        /// A memory has a new version: its texts, or how it stands.
+        Changed = "changed",
+        /// A memory was deleted softly.
+        Forgotten = "forgotten",
+        /// Memories were erased for good; which is not said any more.
+        Purged = "purged",
+        /// The namespace was erased with all memories in it.
+        NamespacePurged = "namespace_purged",
+        /// The namespace was dropped with all memories in it.
+        NamespaceDropped = "namespace_dropped",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

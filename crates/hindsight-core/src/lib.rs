@@ -18,8 +18,8 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use), [`settings`] (of a namespace), [`life`] (how long it stays), [`job`] and [`cron`] (what
-//! is done by itself, and when). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`life`] (how long a
+//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -41,6 +41,7 @@ pub mod namespace;
 pub mod patch;
 pub mod recall;
 pub mod scoring;
+pub mod session;
 pub mod settings;
 pub mod time;
 pub mod timewords;
@@ -56,13 +57,14 @@ pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
-    Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
-    Verdict,
+    ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State,
+    Status, Verdict,
 };
 pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;

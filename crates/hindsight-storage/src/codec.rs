@@ -5,7 +5,7 @@
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
 use bincode::{Decode, Encode, config, error::DecodeError};
-use hindsight_core::{Batch, Change, Lsn, Purge, Record};
+use hindsight_core::{Batch, Change, Lsn, Namespace, Purge, Record};
 
 use crate::{
     erasure::Erasure,
@@ -112,6 +112,15 @@ pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
     decode::<StoredBatch>(bytes)?.try_into()
 }
 
+/// The namespace of a batch, without decoding the rest of it.
+///
+/// # Errors
+/// As [`decode_batch`], as far as the beginning of the batch shows it.
+pub fn batch_namespace(bytes: &[u8]) -> Result<Namespace, CodecError> {
+    let (name, _) = decode_bounded::<String>(body(bytes)?)?;
+    name.parse().map_err(CodecError::field("namespace"))
+}
+
 /// Puts a record behind what `bytes` holds already.
 ///
 /// # Errors
@@ -205,15 +214,18 @@ fn encode_as(version: u16, value: impl Encode, bytes: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+/// What comes after a schema version that can be read.
+fn body(bytes: &[u8]) -> Result<&[u8], CodecError> {
     let (version, body) = bytes.split_first_chunk::<2>().ok_or(CodecError::NoVersion)?;
     match u16::from_le_bytes(*version) {
-        0 => return Err(CodecError::NoVersion),
-        found if found > SCHEMA_VERSION => {
-            return Err(CodecError::Newer { found, newest: SCHEMA_VERSION });
-        }
-        _ => {}
+        0 => Err(CodecError::NoVersion),
+        found if found > SCHEMA_VERSION => Err(CodecError::Newer { found, newest: SCHEMA_VERSION }),
+        _ => Ok(body),
     }
+}
+
+fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+    let body = body(bytes)?;
     let (stored, read) = decode_bounded(body)?;
     match body.len() - read {
         0 => Ok(stored),

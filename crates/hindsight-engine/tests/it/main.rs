@@ -15,6 +15,7 @@ mod graph;
 mod history;
 mod jobs;
 mod learn;
+mod old_format;
 mod recall;
 mod replay;
 mod rollback;
