@@ -10,8 +10,7 @@ use hindsight_engine::ErrorKind;
 
 use super::life::{Values, is_echo, values};
 use super::request::{
-    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, group_of, has_vector, namespace,
-    patch,
+    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, has_vector, namespace, patch,
 };
 
 /// A memory as it should be. Its id is only a stand-in until the database has told which one it chose.
@@ -268,7 +267,11 @@ impl Space {
                 self.all_known(items)?;
                 some(items.clone())
             }
-            Call::PurgeGroup { group } => some(all(&|item, _| group_of(item) == *group)),
+            // By its tag, which a memory that was said again as another has of both.
+            Call::PurgeGroup { group } => {
+                let tag = format!("group-{group}");
+                some(all(&|_, known| known.memory.tags.contains(&tag)))
+            }
             Call::Expire => some(all(&|_, known| {
                 let memory = &known.memory;
                 memory.state == State::Forgotten && memory.updated_at < now.plus_ms(-FORGOTTEN_MS)
