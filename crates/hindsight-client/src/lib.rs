@@ -70,13 +70,13 @@ pub use reply::{
 
 pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, RulePage, Summarized};
 
-pub use hindsight_core::consolidate::{RuleEvent, RulePatch};
+pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
     Action, Breakdown, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit, Job, JobReport,
-    JobStatus, Kind, Layer, LeftOut, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part,
-    Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleChange,
+    JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate,
+    Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleChange,
     RuleEventKind, RuleState, Scope, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp,
     Usage, VectorRole, Verdict, Violation, Weights,
 };

@@ -23,7 +23,7 @@ pub use case::{Case, Keys, is_evidence, is_success_without_cause};
 pub use life::{RulePatch, after_feedback, note_state};
 pub use note::{RuleEvent, RuleEventKind, events};
 pub use ruling::{Ruling, rulings};
-pub use tuning::RuleTuning;
+pub use tuning::{RuleKey, RuleTuning};
 pub use weigh::{Lesson, confidence, weigh};
 pub(crate) use wording::has_mostly_han;
 pub use wording::{Wording, proposed};

@@ -238,6 +238,8 @@ words! {
         Reinforced = "reinforced",
         /// A new memory came into being and replaced older ones that it contradicts.
         Superseded = "superseded",
+        /// Nothing was stored, and nothing became surer: an agent said what a recall had told it.
+        Echoed = "echoed",
     }
 }
 

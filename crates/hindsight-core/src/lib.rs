@@ -63,7 +63,7 @@ pub use kind::{
     ChangeKind, Kind, Layer, LeftOut, OnDuplicate, Outcome, Polarity, Relation, RuleChange, RuleEventKind,
     RuleState, Scope, SourceKind, State, Status, Verdict,
 };
-pub use life::{ArchiveReason, Days, Life};
+pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;

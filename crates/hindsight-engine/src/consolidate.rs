@@ -23,6 +23,7 @@ use crate::namespaces::Cell;
 use crate::reply::Consolidated;
 use crate::request::ConsolidateRequest;
 use crate::requests::key;
+use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 use store::{Decided, text_of, would_be};
 pub(crate) use store::{born, fitting};
@@ -190,8 +191,13 @@ impl Material {
 impl<I: Io> EngineOver<I> {
     /// How rules of a namespace are found and live.
     #[must_use]
-    pub fn rule_tuning(&self, _namespace: &Namespace) -> RuleTuning {
-        self.rules
+    pub fn rule_tuning(&self, namespace: &Namespace) -> RuleTuning {
+        let cell = self.loaded(namespace).ok().flatten();
+        cell.map_or(self.rules, |cell| self.rule_tuning_of(&cell.state.read()))
+    }
+
+    pub(crate) fn rule_tuning_of(&self, state: &NamespaceState) -> RuleTuning {
+        self.rules.with(&state.settings.rules)
     }
 
     /// Finds in the episodes of a namespace what they agree on, and makes rules of it, or newer versions of the rules that

@@ -35,7 +35,7 @@ impl<I: Io> EngineOver<I> {
                 let (lsn, ids) = (seen.lsn, Vec::new());
                 return Ok(self.answer(
                     &state,
-                    Affected { count: 0, ids, replayed: true, revision: lsn },
+                    Affected { count: 0, ids, derived: Vec::new(), replayed: true, revision: lsn },
                     lsn,
                 ));
             }
@@ -58,7 +58,7 @@ impl<I: Io> EngineOver<I> {
             self.namespaces.note_drop(lsn);
             lsn
         };
-        let dropped = Affected { count, ids: Vec::new(), replayed: false, revision };
+        let dropped = Affected { count, ids: Vec::new(), derived: Vec::new(), replayed: false, revision };
         Ok(self.unsynced(dropped, revision))
     }
 }

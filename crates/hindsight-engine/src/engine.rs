@@ -92,6 +92,9 @@ impl<I: Io> EngineOver<I> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
+        for erasure in storage.erasures() {
+            namespaces.erasures.values.add(&erasure.purge, erasure.at);
+        }
         let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),
@@ -281,9 +284,9 @@ impl<I: Io> EngineOver<I> {
         Ok(lsn)
     }
 
-    /// How long the memories of a namespace live.
-    pub(crate) fn life_of(&self, _cell: &Cell) -> Life {
-        self.life
+    /// How long the memories of a namespace live. Of one that is not in memory: as its files say.
+    pub(crate) fn life_of(&self, cell: &Cell) -> Life {
+        cell.life_set(|set| self.life.with(set))
     }
 
     /// An answer that waits until everything it reflects is durable.

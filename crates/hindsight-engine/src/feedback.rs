@@ -123,7 +123,7 @@ impl<I: Io> EngineOver<I> {
         let (changes, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            (judged(&state, namespace, &feedback, &self.rule_tuning(namespace), at)?, at)
+            (judged(&state, namespace, &feedback, &self.rule_tuning_of(&state), at)?, at)
         };
         let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         let revision = if changes.is_empty() {

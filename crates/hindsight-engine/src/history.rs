@@ -125,7 +125,7 @@ fn take_back(
     };
     let mut changes: Vec<Change> = older.iter().map(|memory| stand(memory, back(memory, newer))).collect();
     // One that was forgotten meanwhile, or purged, stays so.
-    if let Some(newer) = newer.filter(|newer| newer.state == State::Active) {
+    if let Some(newer) = newer.filter(|newer| matches!(newer.state, State::Active | State::Archived)) {
         changes.push(stand(newer, learn::invalidated(newer, latest.id, at)));
     }
     Ok(changes)

@@ -31,7 +31,7 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `consolidate`
+//! memory, and what it repeats or contradicts), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `consolidate`
 //! (rules out of episodes), `rules`, `summarize`, `read`, `apply`,
 //! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
@@ -69,6 +69,7 @@ mod settings;
 mod state;
 mod summarize;
 mod sync;
+mod tombstones;
 pub mod unsynced;
 mod update;
 mod view;

@@ -52,7 +52,7 @@ word!(VectorRole { Content, Summary, Keywords });
 word!(Mode { Hybrid, Vector, Keyword });
 word!(Fusion { Weighted, Rrf });
 word!(OnDuplicate { Reinforce, Reject, Allow });
-word!(Outcome { Created, Reinforced, Superseded });
+word!(Outcome { Created, Reinforced, Superseded, Echoed });
 word!(Relation { Superseded, SupersededBy, Conflict });
 word!(RuleEventKind { Found, Adopted, Revised, Confirmed, Falsified, ByHand });
 word!(RuleChange { Created, Revised, Replaced });

@@ -1,9 +1,32 @@
 //! What can be tuned of how rules are found and live.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::invalid::{Invalid, Violations};
+use crate::kind::words;
 use crate::time::DAY_MS;
+
+words! {
+    /// What can be set about the rules of a namespace. Shares are in hundredths.
+    RuleKey, "rule setting" {
+        /// Least episodes that agree.
+        MinEpisodes = "min_episodes",
+        /// Least confidence of a new rule, in hundredths.
+        MinConfidence = "min_confidence",
+        /// How often a rule must have helped before it is active.
+        ActivateAfter = "activate_after",
+        /// The confidence below which a rule is deprecated, in hundredths.
+        DeprecateBelow = "deprecate_below",
+        /// How many days a rule is valid after it was last found, seen at work or confirmed; 0 for ever.
+        ValidDays = "valid_days",
+        /// Least trust of a source whose episodes count, in hundredths.
+        MinTrust = "min_trust",
+        /// 1: rules are active at once.
+        TrustAgents = "trust_agents",
+    }
+}
 
 /// How rules are found and live; each default is the requirement's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,6 +64,24 @@ impl Default for RuleTuning {
 }
 
 impl RuleTuning {
+    /// This tuning with what a namespace has set.
+    #[must_use]
+    pub fn with(mut self, set: &BTreeMap<RuleKey, u32>) -> RuleTuning {
+        for (key, value) in set {
+            let share = f64::from(*value) / 100.0;
+            match key {
+                RuleKey::MinEpisodes => self.min_episodes = *value,
+                RuleKey::MinConfidence => self.min_confidence = share,
+                RuleKey::ActivateAfter => self.activate_after = *value,
+                RuleKey::DeprecateBelow => self.deprecate_below = share,
+                RuleKey::ValidDays => self.valid_days = *value,
+                RuleKey::MinTrust => self.min_trust = share,
+                RuleKey::TrustAgents => self.trust_agents = *value > 0,
+            }
+        }
+        self
+    }
+
     /// Checks every number.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use hindsight_core::{
 use hindsight_storage::io::Io;
 
 use crate::decide::{CheckedVectors, check_vectors, fresh_id};
+use crate::encounter::Overlay;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
@@ -44,6 +45,11 @@ impl Decided {
                 let id = fresh_id(&*engine.io, state, self.last, at)?;
                 self.last = Some(id);
                 let record = born(*draft, id, &cell.name, vectors, at)?;
+                // What was forgotten or purged is not learnt again.
+                let overlay = Overlay::new(state);
+                if engine.refuse_forgotten(&cell.name, &overlay, &record.memory, None, at).is_err() {
+                    return Ok(());
+                }
                 for old in replaces.iter().filter_map(|old| state.record(*old)) {
                     let standing = Box::new(learn::superseded(&old.memory, &record.memory, at));
                     let (id, version) = (old.memory.id, old.memory.version + 1);

@@ -23,7 +23,8 @@ impl<I: Io> Work<I> for Consolidate {
         _now: Timestamp,
         report: &mut JobReport,
     ) -> Result<Progress, EngineError> {
-        let begun = || Consolidation::new(engine.rule_tuning(&cell.name), report.is_dry, None);
+        let tuning = || engine.rule_tuning_of(&cell.state.read());
+        let begun = || Consolidation::new(tuning(), report.is_dry, None);
         let run = self.0.get_or_insert_with(begun);
         if run.step(engine, cell)? {
             return Ok(Progress::More);

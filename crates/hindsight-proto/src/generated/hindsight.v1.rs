@@ -591,13 +591,23 @@ pub struct GetNamespaceStatsResponse {
     pub stats: ::core::option::Option<NamespaceStats>,
 }
 /// What can be set about a namespace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceSettings {
     /// Sync unless it was set.
     #[prost(enumeration = "Durability", tag = "1")]
     pub durability: i32,
+    /// How long its memories live, where that differs from the server's configuration: `episode_days`, `fact_days`,
+    /// `preference_days`, `procedure_days`, `rule_days`, the same after `unrecalled_`, `episodes_per_task_type`,
+    /// `forgotten_days`. 0 is for ever, or any number. A mask names one as `life.episode_days`, or all as `life`.
+    #[prost(map = "string, uint32", tag = "2")]
+    pub life: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
+    /// How its rules are found and live, where that differs from the server's own numbers, shares in hundredths: `min_episodes`,
+    /// `min_confidence`, `activate_after`, `deprecate_below`, `valid_days`, `min_trust`, `trust_agents`. A mask names one as
+    /// `rules.trust_agents`, or all as `rules`.
+    #[prost(map = "string, uint32", tag = "3")]
+    pub rules: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceInfo {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
@@ -618,12 +628,12 @@ pub struct GetNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
@@ -636,7 +646,7 @@ pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "4")]
     pub request_id: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
@@ -768,6 +778,9 @@ pub struct PurgeRequest {
     /// Sent again, it gives the receipt again.
     #[prost(string, tag = "7")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "8")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PurgeResponse {
@@ -784,6 +797,9 @@ pub struct PurgeResponse {
     /// Absent when nothing was purged.
     #[prost(message, optional, tag = "5")]
     pub receipt: ::core::option::Option<PurgeReceipt>,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "6")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was erased from where.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2386,6 +2402,9 @@ pub struct WriteRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "7")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "8")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WriteResponse {
@@ -2427,6 +2446,9 @@ pub struct BatchWriteRequest {
     /// For each item; one meets the items before it, too.
     #[prost(enumeration = "OnDuplicate", tag = "5")]
     pub on_duplicate: i32,
+    /// Stores what was forgotten or purged, too.
+    #[prost(bool, tag = "6")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchWriteResponse {
@@ -2536,6 +2558,9 @@ pub struct RecordRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "34")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "35")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordResponse {
@@ -2776,6 +2801,9 @@ pub struct UpdateRequest {
     pub embedding_model: ::prost::alloc::string::String,
     #[prost(string, tag = "8")]
     pub request_id: ::prost::alloc::string::String,
+    /// Lets it say what was forgotten or purged.
+    #[prost(bool, tag = "9")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MemoryPatch {
@@ -2844,6 +2872,9 @@ pub struct ForgetRequest {
     pub expected_count: ::core::option::Option<u32>,
     #[prost(string, tag = "6")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "7")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetResponse {
@@ -2857,6 +2888,9 @@ pub struct ForgetResponse {
     pub replayed: bool,
     #[prost(uint64, tag = "4")]
     pub revision: u64,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "5")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RestoreRequest {
@@ -3001,6 +3035,8 @@ pub enum Outcome {
     Reinforced = 2,
     /// A new memory came into being and replaced older ones that it contradicts.
     Superseded = 3,
+    /// Nothing was stored, and nothing became surer: an agent said what a recall had told it within the last day.
+    Echoed = 4,
 }
 impl Outcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -3013,6 +3049,7 @@ impl Outcome {
             Self::Created => "OUTCOME_CREATED",
             Self::Reinforced => "OUTCOME_REINFORCED",
             Self::Superseded => "OUTCOME_SUPERSEDED",
+            Self::Echoed => "OUTCOME_ECHOED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -3022,6 +3059,7 @@ impl Outcome {
             "OUTCOME_CREATED" => Some(Self::Created),
             "OUTCOME_REINFORCED" => Some(Self::Reinforced),
             "OUTCOME_SUPERSEDED" => Some(Self::Superseded),
+            "OUTCOME_ECHOED" => Some(Self::Echoed),
             _ => None,
         }
     }

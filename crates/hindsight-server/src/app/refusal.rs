@@ -160,6 +160,12 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
             note("id", id);
             note("state", state);
         }
+        EngineError::TombstonedValue { id, forgotten_at, .. } => {
+            note("forgotten_at", forgotten_at);
+            if let Some(id) = id {
+                note("id", id);
+            }
+        }
         EngineError::SupersededSince { id, by } => {
             note("id", id);
             note("superseded_by", by);

@@ -50,7 +50,7 @@ impl RuleService for Rules {
     ) -> Result<Response<v1::ProposeRuleResponse>, Status> {
         let call = call::ProposeRuleCall::from_wire(request.into_inner()).map_err(refuse)?;
         let call::ProposeRuleCall { namespace, proposal, validate_only, request_id } = call;
-        let options = WriteOptions { validate_only, on_duplicate: None, request_id };
+        let options = WriteOptions { validate_only, request_id, ..WriteOptions::default() };
         let written = self.0.propose_rule(namespace, proposal, options).await.map_err(refuse)?;
         Ok(Response::new(v1::ProposeRuleResponse {
             outcome: written.outcome.number(),

@@ -84,7 +84,8 @@ impl Call {
     pub(super) fn options(&mut self) -> Result<WriteOptions, Invalid> {
         let validate_only = self.fields.take("validate_only")?.unwrap_or(false);
         let on_duplicate = self.fields.take("on_duplicate")?;
-        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()? })
+        let allow_forgotten = self.fields.take("allow_forgotten")?.unwrap_or(false);
+        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()?, allow_forgotten })
     }
 
     /// `filter`, or `filters`.

@@ -159,7 +159,7 @@ pub(super) async fn propose(State(http): State<Http>, request: Request) -> Reply
             *field = value;
         }
     }
-    let options = WriteOptions { validate_only, on_duplicate: None, request_id };
+    let options = WriteOptions { validate_only, request_id, ..WriteOptions::default() };
     let written = http.app.propose_rule(namespace, proposal, options).await?;
     answer(&ProposedReply {
         outcome: written.outcome,

@@ -2,8 +2,8 @@
 
 use hindsight_client::{
     Condition, ConsolidateOptions, Draft, Entity, EpisodeDraft, Error, Feedback, Kind, Memory, MemoryId,
-    NamespaceHandle, Outcome, Polarity, RuleChange, RuleEventKind, RulePatch, RuleProposal, RuleQuery,
-    RuleState, State, Status, SummarizeOptions, Verdict,
+    NamespaceHandle, Outcome, Polarity, RuleChange, RuleEventKind, RuleKey, RulePatch, RuleProposal,
+    RuleQuery, RuleState, SettingsPatch, State, Status, SummarizeOptions, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -107,6 +107,16 @@ async fn l5_a_proposed_rule_is_observed_unless_agents_are_trusted() {
         ["condition", "advice"]
     );
     assert_eq!(ops.check_rule(proposal("deploying at night")).await.unwrap().memory.version, 0);
+    // One namespace trusts its agents, the others of the server do not.
+    let trust = SettingsPatch { rules: [(RuleKey::TrustAgents, Some(1))].into(), ..SettingsPatch::default() };
+    let near = server.client().await.namespace("near").unwrap();
+    assert_eq!(near.set(trust).await.unwrap().settings.rules, [(RuleKey::TrustAgents, 1)].into());
+    assert_eq!(
+        state(&near.propose_rule(proposal("deploying on Friday")).await.unwrap().memory),
+        RuleState::Active
+    );
+    let bad = SettingsPatch { rules: [(RuleKey::MinEpisodes, Some(1))].into(), ..SettingsPatch::default() };
+    assert!(matches!(near.set(bad).await.unwrap_err(), Error::Invalid { .. }));
     let trusting = TestServer::with(|config| config.rules.trust_agents = 1).await;
     let written = trusting.ops().await.propose_rule(proposal("deploying on Friday")).await.unwrap();
     assert_eq!(state(&written.memory), RuleState::Active);
