@@ -29,7 +29,7 @@
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`], [`session`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
@@ -48,6 +48,7 @@ pub mod reply;
 mod request_id;
 mod retry;
 pub mod rules;
+pub mod session;
 mod status;
 mod transport;
 
@@ -59,14 +60,16 @@ pub use connect::ConnectHint;
 pub use error::Error;
 pub use list::{ListBuilder, Memories, Page};
 pub use namespace::{
-    BatchOptions, ConsolidateOptions, Feedback, ForgetMode, NamespaceHandle, RuleQuery, SummarizeOptions,
-    UpdateOptions, WriteOptions,
+    BatchOptions, Change, ConsolidateOptions, Feedback, ForgetMode, NamespaceHandle, RuleQuery,
+    SessionEpisode, SessionHandle, SummarizeOptions, Told, UpdateOptions, Watch, WatchBuilder, WatchFrom,
+    WriteOptions,
 };
 pub use purged::{Dropped, PurgeReceipt, Purged, PurgedFile};
 pub use recall::{IntoRecall, RecallBuilder};
 pub use reply::{
     BatchWritten, Forgotten, History, ItemError, Judged, Outcome, Restored, RolledBack, Updated, Written,
 };
+pub use session::{AppendedTurns, ClosedSession, OpenedSession, SessionTurns};
 
 pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, RulePage, Summarized};
 
@@ -74,10 +77,11 @@ pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit, Job, JobReport,
-    JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate,
-    Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleChange,
-    RuleEventKind, RuleState, Scope, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp,
-    Usage, VectorRole, Verdict, Violation, Weights,
+    Action, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit,
+    Job, JobReport, JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace,
+    Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled,
+    Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Session, SessionDraft, SessionId,
+    SessionSettings, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp, Turn, TurnDraft,
+    Usage, VectorRole, Verdict, Violation, WatchEvent, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

@@ -20,7 +20,7 @@
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
 //! contradict), [`learn`] (what a memory becomes by that, and by use), [`mod@consolidate`] (what episodes teach), [`summary`] (many
 //! memories as one), [`session`] (working memory), [`life`] (how long a
-//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace). [`limits`] bounds all of it.
+//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -48,6 +48,7 @@ pub mod settings;
 pub mod summary;
 pub mod time;
 pub mod timewords;
+pub mod watch;
 mod words;
 
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
@@ -71,3 +72,4 @@ pub use recall::{Decay, Fusion, Mode, Recall, Weights};
 pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;
+pub use watch::{WatchEvent, WatchRequest, Watched};

@@ -23,7 +23,9 @@ use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Embed, Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
+use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
+use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
 pub type Engine = EngineOver<RealIo>;
@@ -43,6 +45,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) recalls: SharedRecalls,
     pub(crate) life: Life,
     pub(crate) jobs: Jobs<I>,
+    pub(crate) sessions: SharedSessions,
+    pub(crate) recent: Recent,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -109,6 +113,8 @@ impl<I: Io> EngineOver<I> {
             recalls: SharedRecalls::default(),
             life: options.life,
             jobs,
+            sessions: SharedSessions::default(),
+            recent: Recent::default(),
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);

@@ -25,6 +25,10 @@
 //! **Purges.** A purge is a batch like any other, and takes memories out of every answer at once. It is answered when no
 //! byte of them is left on the disk; until then, and after any crash, what is left to do stands in the log or the ledger.
 //!
+//! **Sessions** are in memory alone; only the episode that a closed one becomes is written.
+//!
+//! **Watches.** The change feed is the log itself, read while it is written: what is durable, in order, and never with a gap.
+//!
 //! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
 //! which were never synced answers no reads. The others go on.
 //!
@@ -33,7 +37,7 @@
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
 //! memory, and what it repeats or contradicts), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `consolidate`
 //! (rules out of episodes), `rules`, `summarize`, `read`, `apply`,
-//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory), `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -65,6 +69,7 @@ mod requests;
 mod rules;
 #[cfg(test)]
 mod schedules;
+mod sessions;
 mod settings;
 mod state;
 mod summarize;
@@ -73,6 +78,7 @@ mod tombstones;
 pub mod unsynced;
 mod update;
 mod view;
+mod watch;
 mod write;
 
 pub use engine::{Engine, EngineOver};
@@ -92,4 +98,10 @@ pub use request::{
     Maker, PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, RuleListRequest, RuleUpdateRequest,
     SettingsRequest, SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
 };
+pub use sessions::{
+    AppendTurnsRequest, CloseSessionRequest, EpisodeWrite, GetSessionRequest, ListSessionsRequest,
+    OpenSessionRequest, SessionClosed, SessionEpisode, SessionGot, SessionOpened, SessionRecord,
+    TurnsAppended,
+};
 pub use unsynced::Unsynced;
+pub use watch::{Watcher, WatcherOver};

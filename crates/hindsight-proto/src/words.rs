@@ -1,8 +1,8 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome, Polarity, Relation,
-    RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
+    ChangeKind, Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome, Polarity,
+    Relation, RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -59,6 +59,7 @@ word!(RuleChange { Created, Revised, Replaced });
 word!(LeftOut { SingleValued, Ends, Full });
 word!(Durability { Sync, Async });
 word!(Verdict { Used, Ignored, Wrong, Outdated });
+word!(ChangeKind { Created, Changed, Forgotten, Purged, NamespacePurged, NamespaceDropped });
 
 /// A word that may be absent.
 ///

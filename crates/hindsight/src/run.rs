@@ -75,6 +75,8 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Rules(args) => commands::rules::run(c, args, out).await,
         Command::Consolidate(args) => commands::rules::consolidate(c, args, out).await,
         Command::Summarize(args) => commands::rules::summarize(c, args, out).await,
+        Command::Sessions(args) => commands::sessions::run(c, args, out).await,
+        Command::Watch(args) => commands::watch::run(c, args, out).await,
         Command::Import(args) => commands::import::run(c, args, out).await,
         Command::Export(args) => commands::export::run(c, args, out).await,
         Command::Backup(BackupArgs { action: BackupAction::Create(args) }) => {

@@ -212,7 +212,7 @@ fn l5_what_is_forgotten_deprecated_or_private_does_not_leak_into_rules() {
     let ids: Vec<MemoryId> = (20..23).map(|at| db.write(failure(at, Some("refresh the token"))).id).collect();
     let forget = |ids| {
         let target = ForgetTarget::Ids(ids);
-        let forget = ForgetRequest { target, validate_only: false, request_id: None };
+        let forget = ForgetRequest { target, validate_only: false, with_derived: false, request_id: None };
         db.engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
     };
     forget(vec![ids[0]]);

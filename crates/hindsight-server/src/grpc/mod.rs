@@ -1,6 +1,6 @@
 //! gRPC: the services of `hindsight.v1`, health and reflection.
 //!
-//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `rules`, `namespace`, `admin`, `status`
+//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `rules`, `namespace`, `admin`, `session`, `watch`, `status`
 //! (what a caller is told when a call fails), `message` (what never reaches a method), `health`.
 
 mod admin;
@@ -10,7 +10,9 @@ mod message;
 mod namespace;
 mod purge;
 mod rules;
+mod session;
 pub(crate) mod status;
+mod watch;
 
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ use hindsight_proto::{
     v1::{
         admin_service_server::AdminServiceServer, memory_service_server::MemoryServiceServer,
         namespace_service_server::NamespaceServiceServer, rule_service_server::RuleServiceServer,
+        session_service_server::SessionServiceServer, watch_service_server::WatchServiceServer,
     },
 };
 use tonic::service::Routes;
@@ -56,6 +59,12 @@ pub(crate) fn router(
     let rules = RuleServiceServer::new(rules::Rules(Arc::clone(app)))
         .max_decoding_message_size(read_max)
         .max_encoding_message_size(write_max);
+    let session = SessionServiceServer::new(session::Sessions(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
+    let watch = WatchServiceServer::new(watch::Watches(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
     let describe = || {
         Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTOR_SET)
@@ -66,6 +75,8 @@ pub(crate) fn router(
         .add_service(namespace)
         .add_service(admin)
         .add_service(rules)
+        .add_service(session)
+        .add_service(watch)
         .add_service(HealthServer::new(HealthService::from_health_reporter(reporter)))
         .add_service(describe().build_v1()?)
         .add_service(describe().build_v1alpha()?);

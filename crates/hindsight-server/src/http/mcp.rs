@@ -12,10 +12,11 @@ use hindsight_core::{
     Draft, Invalid, Kind, Memory, MemoryId, Namespace, Patch, Recall, Recalled, RuleState, draft::RecordDraft,
 };
 use hindsight_engine::{
-    EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker, RuleListRequest, SummarizeRequest,
+    AppendTurnsRequest, CloseSessionRequest, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget,
+    GetSessionRequest, Maker, OpenSessionRequest, RuleListRequest, SessionRecord, SummarizeRequest,
     UpdateRequest, WriteItem, WriteOptions, Written,
 };
-use hindsight_mcp::{Judgement, MemoryServer, Profile, Store, Stored, Trouble};
+use hindsight_mcp::{Judgement, MemoryServer, Profile, SessionCall, SessionSaid, Store, Stored, Trouble};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
@@ -159,6 +160,36 @@ impl Store for Bound {
             SummarizeRequest { entity, kinds, validate_only: is_dry, ..SummarizeRequest::default() };
         let done = self.app.summarize(self.namespace.clone(), request).await;
         done.map(|done| (done.summary, done.parts)).map_err(trouble)
+    }
+
+    async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {
+        let said = |session| SessionSaid { session, turns: Vec::new(), episode: None, is_closed: false };
+        let (app, namespace, agent_id) = (&self.app, self.namespace.clone(), None);
+        match call {
+            SessionCall::Open(draft) => {
+                let open = OpenSessionRequest { draft, request_id: None };
+                let opened = app.open_session(namespace, open).await.map_err(trouble)?;
+                Ok(said(Some(opened.session)))
+            }
+            SessionCall::Append(session_id, turns) => {
+                let append = AppendTurnsRequest { session_id, agent_id, turns, request_id: None };
+                let appended = app.append_turns(namespace, append).await.map_err(trouble)?;
+                Ok(said(Some(appended.session)))
+            }
+            SessionCall::Read(session_id, last) => {
+                let get = GetSessionRequest { session_id, agent_id, last };
+                let got = app.get_session(namespace, get).await.map_err(trouble)?;
+                Ok(SessionSaid { turns: got.turns, ..said(Some(got.session)) })
+            }
+            SessionCall::Close(session_id, record) => {
+                let record =
+                    record.map(|record| SessionRecord { record: *record, ..SessionRecord::default() });
+                let close = CloseSessionRequest { session_id, agent_id, record, request_id: None };
+                let closed = app.close_session(namespace, close).await.map_err(trouble)?;
+                let episode = closed.episode.map(|episode| episode.memory.id);
+                Ok(SessionSaid { episode, is_closed: true, ..said(closed.session) })
+            }
+        }
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {
