@@ -316,6 +316,11 @@ impl MemoryService for Mock {
         let invalidated = others.into_iter().next().map(Into::into);
         Ok(Response::new(v1::RollbackResponse { restored, invalidated, replayed: false, revision: 12 }))
     }
+
+    async fn summarize(&self, request: Request<v1::SummarizeRequest>) -> Answer<v1::SummarizeResponse> {
+        self.enter("Summarize", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock merges nothing"))
+    }
 }
 
 #[tonic::async_trait]
@@ -396,6 +401,11 @@ impl AdminService for Mock {
     async fn purge(&self, request: Request<v1::PurgeRequest>) -> Answer<v1::PurgeResponse> {
         self.enter("Purge", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds nothing to purge"))
+    }
+
+    async fn consolidate(&self, request: Request<v1::ConsolidateRequest>) -> Answer<v1::ConsolidateResponse> {
+        self.enter("Consolidate", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock finds no rules"))
     }
 
     async fn get_server_info(
