@@ -65,9 +65,9 @@ pub use reply::{
 
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, Lsn, Memory,
-    MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall,
-    RecallId, Recalled, Relation, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp,
-    Usage, VectorRole, Verdict, Violation, Weights,
+    Action, AsOf, Axis, Breakdown, Claim, Decay, Draft, Entity, Episode, Explanation, Filter, Fusion, Hit,
+    Kind, Layer, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity,
+    Prohibition, RawVector, RawVectors, Reason, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope,
+    Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict, Violation, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

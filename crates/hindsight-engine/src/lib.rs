@@ -31,8 +31,8 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `recall`, `apply`,
+//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -47,6 +47,7 @@ mod erase;
 mod error;
 mod feedback;
 mod forget;
+mod gate;
 mod gauge;
 mod graph;
 mod history;
@@ -56,6 +57,7 @@ mod namespaces;
 mod options;
 mod purge;
 mod read;
+mod recall;
 pub mod reply;
 pub mod request;
 mod requests;

@@ -19,7 +19,7 @@ pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
 pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
-pub use recall::RecallCall;
+pub use recall::{ExplainCall, RecallCall};
 pub use record::RecordCall;
 pub use update::UpdateCall;
 pub use write::{BatchWriteCall, WriteCall, WriteEntry, batch_to_wire};

@@ -51,11 +51,12 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 21] = [
+const PATHS: [&str; 22] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
     "/memory/search",
+    "/memory/explain",
     "/memory/get",
     "/memory/list",
     "/memory/update",
@@ -88,6 +89,7 @@ pub(crate) fn router(
         .route("/memory/record", post(write::record))
         .route("/memory/batch", post(write::batch))
         .route("/memory/search", post(search::search))
+        .route("/memory/explain", post(search::explain))
         .route("/memory/get", get(read::get))
         .route("/memory/list", get(read::list).post(read::list))
         .route("/memory/update", put(change::update).post(change::update))

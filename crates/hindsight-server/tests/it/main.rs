@@ -16,6 +16,7 @@ mod learn;
 mod limits;
 mod mcp;
 mod purge;
+mod recall;
 mod restart;
 mod support;
 mod vectors;

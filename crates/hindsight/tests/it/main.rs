@@ -17,4 +17,5 @@ mod learn;
 mod mcp;
 mod program;
 mod purge;
+mod recall;
 mod serve;
