@@ -19,11 +19,13 @@
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer; [`explain`] says why a memory is none), [`as_of`] (the past), [`policy`] (what is held back), [`prompt`] (what a
 //! model reads), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`life`] (how long a
+//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod as_of;
 pub mod change;
+pub mod cron;
 pub mod draft;
 pub mod embedding;
 pub mod explain;
@@ -31,8 +33,10 @@ pub mod filter;
 pub mod hit;
 pub mod ids;
 pub mod invalid;
+pub mod job;
 pub mod kind;
 pub mod learn;
+pub mod life;
 pub mod likeness;
 pub mod limits;
 pub mod memory;
@@ -42,12 +46,15 @@ pub mod policy;
 pub mod prompt;
 pub mod recall;
 pub mod scoring;
+pub mod session;
+pub mod settings;
 pub mod time;
 pub mod timewords;
 mod words;
 
 pub use as_of::AsOf;
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
+pub use cron::Cron;
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use explain::Explanation;
@@ -55,12 +62,16 @@ pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
+pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
-    Axis, Kind, Layer, OnDuplicate, Outcome, Polarity, Prohibition, Reason, Relation, RuleState, Scope,
-    SourceKind, State, Status, Verdict,
+    Axis, ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Prohibition, Reason, Relation, RuleState,
+    Scope, SourceKind, State, Status, Verdict,
 };
+pub use life::{ArchiveReason, Days, Life};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
+pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;

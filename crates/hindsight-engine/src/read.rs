@@ -39,7 +39,7 @@ impl<I: Io> EngineOver<I> {
         let record = state.record(id).filter(|record| record.memory.is_visible_to(agent));
         let record = record.ok_or_else(not_found)?;
         let got = Got { memory: record.memory.clone(), revision: state.applied };
-        Ok(self.unsynced(got, state.applied))
+        Ok(self.answer(&state, got, state.applied))
     }
 
     /// One memory of a namespace that is not loaded, read from where the directory says that it lies. The directory is no
@@ -86,7 +86,7 @@ impl<I: Io> EngineOver<I> {
         };
         let state = cell.state.read();
         let page = page(&state, list, now(&*self.io));
-        Ok(self.unsynced(page, state.applied))
+        Ok(self.answer(&state, page, state.applied))
     }
 
     /// Content and summary of a memory as they are now, whoever may see it: for an embedder that makes its vectors anew.
@@ -110,7 +110,7 @@ impl<I: Io> EngineOver<I> {
         if !state.is_there() {
             return Err(EngineError::NamespaceNotFound { namespace: namespace.clone() });
         }
-        Ok(self.unsynced(count(&state), state.applied))
+        Ok(self.answer(&state, count(&state), state.applied))
     }
 
     /// The namespace of a memory that must be there.

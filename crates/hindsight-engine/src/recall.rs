@@ -1,6 +1,6 @@
 //! Recall, and why a memory is in its answer or not.
 
-use hindsight_core::{Explanation, Invalid, Lsn, MemoryId, Namespace, Recall, Recalled, Timestamp};
+use hindsight_core::{Explanation, Invalid, MemoryId, Namespace, Recall, Recalled, Timestamp};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 
@@ -22,14 +22,13 @@ impl<I: Io> EngineOver<I> {
         namespace: &Namespace,
         recall: &Recall,
     ) -> Result<Unsynced<Recalled, I>, EngineError> {
-        let (recalled, lsn) = self.asked(namespace, recall, |view, clock, cell| {
+        self.asked(namespace, recall, |view, clock, cell| {
             let mut recalled = hindsight_query::recall(view, recall, clock)?;
             if let Some(cell) = cell.filter(|_| !recall.observe) {
                 self.returned(cell, &mut recalled)?;
             }
             Ok(recalled)
-        })?;
-        Ok(self.unsynced(recalled, lsn))
+        })
     }
 
     /// What becomes of one memory in a recall, and why. The recall is carried out for it, and nothing is counted.
@@ -42,10 +41,7 @@ impl<I: Io> EngineOver<I> {
         recall: &Recall,
         id: MemoryId,
     ) -> Result<Unsynced<Explanation, I>, EngineError> {
-        let (explanation, lsn) = self.asked(namespace, recall, |view, clock, _| {
-            Ok(hindsight_query::explain(view, recall, clock, id)?)
-        })?;
-        Ok(self.unsynced(explanation, lsn))
+        self.asked(namespace, recall, |view, clock, _| Ok(hindsight_query::explain(view, recall, clock, id)?))
     }
 
     /// Puts a question to a namespace as it is now.
@@ -54,7 +50,7 @@ impl<I: Io> EngineOver<I> {
         namespace: &Namespace,
         recall: &Recall,
         answer: impl FnOnce(&View<'_>, Timestamp, Option<&Cell>) -> Result<T, EngineError>,
-    ) -> Result<(T, Lsn), EngineError> {
+    ) -> Result<Unsynced<T, I>, EngineError> {
         recall.check()?;
         let empty = NamespaceState::default();
         let mut cell = self.loaded(namespace)?;
@@ -70,6 +66,6 @@ impl<I: Io> EngineOver<I> {
             fits(namespace, state.model.as_ref(), given, vector.dimension())?;
         }
         let answered = answer(&View::new(state, recall), now(&*self.io), cell.as_deref())?;
-        Ok((answered, state.applied))
+        Ok(self.answer(state, answered, state.applied))
     }
 }

@@ -54,7 +54,7 @@ fn services_end_in_service_and_each_rpc_has_messages_of_its_own() {
             }
         }
     }
-    assert_eq!(rpcs, 19);
+    assert_eq!(rpcs, 23);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn enums_begin_with_unspecified_and_carry_their_prefix() {
             }
         }
     }
-    assert_eq!(count, 18);
+    assert_eq!(count, 19);
 }
 
 #[test]

@@ -18,5 +18,6 @@ mod mcp;
 mod purge;
 mod recall;
 mod restart;
+mod settings;
 mod support;
 mod vectors;

@@ -19,3 +19,4 @@ mod program;
 mod purge;
 mod recall;
 mod serve;
+mod settings;
