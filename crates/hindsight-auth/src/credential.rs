@@ -83,7 +83,10 @@ impl Wish {
         let bad = |field, problem: String| Err(BadWish { field, problem });
         let name = self.name.trim();
         if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
-            return bad("name", format!("is not 1 to {NAME_CHARS_MAX} printable letters: say who holds the token"));
+            return bad(
+                "name",
+                format!("is not 1 to {NAME_CHARS_MAX} printable letters: say who holds the token"),
+            );
         }
         if self.grants.is_empty() {
             return bad("grants", "is empty: say what the token may do, and where".to_owned());

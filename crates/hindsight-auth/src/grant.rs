@@ -19,7 +19,9 @@ pub enum Pattern {
 
 /// A text that names no namespaces.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} names no namespaces: expected a namespace such as ops, a beginning such as team-*, or * for all")]
+#[error(
+    "{found:?} names no namespaces: expected a namespace such as ops, a beginning such as team-*, or * for all"
+)]
 pub struct BadPattern {
     /// The text.
     pub found: String,
@@ -119,7 +121,8 @@ impl FromStr for Grant {
     fn from_str(text: &str) -> Result<Grant, BadGrant> {
         let (namespaces, rights) =
             text.split_once('=').ok_or_else(|| BadGrant::Form { found: text.to_owned() })?;
-        let rights: Result<Rights, BadRight> = rights.split(',').map(str::trim).map(Right::from_str).collect();
+        let rights: Result<Rights, BadRight> =
+            rights.split(',').map(str::trim).map(Right::from_str).collect();
         Ok(Grant { namespaces: namespaces.parse()?, rights: rights? })
     }
 }

@@ -153,9 +153,8 @@ mod tests {
         for held in Right::ALL {
             let rights: Rights = [held].into_iter().collect();
             for needed in Right::ALL {
-                let expected = held == needed
-                    || held == Right::Admin
-                    || (held, needed) == (Right::Read, Right::Observe);
+                let expected =
+                    held == needed || held == Right::Admin || (held, needed) == (Right::Read, Right::Observe);
                 assert_eq!(rights.allow(needed), expected, "{held} for {needed}");
             }
             assert!(!Rights::default().allow(held));

@@ -131,7 +131,10 @@ impl TokenStore {
     /// When the file can't be read, is damaged or too new.
     pub fn load(&self) -> Result<Keyring, StoreError> {
         match std::fs::metadata(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Keyring::default()),
+            // Whatever else is wrong with the directory is told by whoever opens it.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Keyring::default());
+            }
             Err(source) => return Err(self.io("read", source)),
             Ok(meta) if meta.len() > FILE_BYTES_MAX => return Err(self.damaged(1, "it is too large")),
             Ok(_) => {}
@@ -204,10 +207,7 @@ impl TokenStore {
     }
 
     /// Changes the file under its lock.
-    fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Keyring) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    fn change<T>(&self, change: impl FnOnce(&mut Keyring) -> Result<T, StoreError>) -> Result<T, StoreError> {
         file::make_folder(&self.folder).map_err(|source| self.io("make the folder of", source))?;
         let _locked = self.lock().map_err(|source| self.io("lock", source))?;
         let mut keyring = self.load()?;

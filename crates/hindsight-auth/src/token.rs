@@ -35,7 +35,9 @@ pub struct Token {
 
 /// A text that is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("is no token: expected hs_, {ID_CHARS} letters and digits, _, and {SECRET_CHARS} letters and digits, as `hindsight token create` prints it")]
+#[error(
+    "is no token: expected hs_, {ID_CHARS} letters and digits, _, and {SECRET_CHARS} letters and digits, as `hindsight token create` prints it"
+)]
 pub struct BadToken;
 
 /// A text that is no id of a token.

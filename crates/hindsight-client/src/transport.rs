@@ -7,10 +7,12 @@ use hindsight_proto::v1::admin_service_client::AdminServiceClient;
 use hindsight_proto::v1::memory_service_client::MemoryServiceClient;
 use hindsight_proto::v1::namespace_service_client::NamespaceServiceClient;
 use tokio::time::Instant;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
 
 use crate::connect::{ConnectHint, Target};
+use crate::locks::Bearer;
 use crate::retry::Retry;
 use crate::status::Failure;
 use crate::{ClientBuilder, Error};
@@ -35,10 +37,14 @@ impl How {
     }
 }
 
+/// The connection with its token.
+pub(crate) type Wire = InterceptedService<Channel, Bearer>;
+
 /// The connection to a server.
 #[derive(Debug)]
 pub(crate) struct Transport {
     channel: Channel,
+    bearer: Bearer,
     target: Target,
     retry: Retry,
     sent_bytes_max: usize,
@@ -54,6 +60,11 @@ impl Transport {
         let agent = concat!("hindsight-client/", env!("CARGO_PKG_VERSION"));
         let endpoint = Endpoint::from_shared(target.uri()).and_then(|endpoint| endpoint.user_agent(agent));
         let endpoint = endpoint.map_err(|_| target.error(ConnectHint::BadUrl))?;
+        let mut endpoint = endpoint;
+        if target.encrypted() {
+            let config = settings.tls.config(&target)?;
+            endpoint = endpoint.tls_config(config).map_err(|_| target.error(ConnectHint::BadCertificate))?;
+        }
         let channel = endpoint
             .connect_timeout(settings.connect_timeout)
             .http2_keep_alive_interval(settings.keepalive_interval)
@@ -63,6 +74,7 @@ impl Transport {
             .connect_lazy();
         Ok(Transport {
             channel,
+            bearer: Bearer::new(settings.token.as_ref())?,
             target,
             retry: settings.retry.clone(),
             sent_bytes_max: settings.sent_bytes_max,
@@ -74,16 +86,21 @@ impl Transport {
         &self.target
     }
 
-    pub(crate) fn memories(&self) -> MemoryServiceClient<Channel> {
-        MemoryServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    /// The connection, for the generated clients.
+    fn wire(&self) -> Wire {
+        InterceptedService::new(self.channel.clone(), self.bearer.clone())
     }
 
-    pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Channel> {
-        NamespaceServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn memories(&self) -> MemoryServiceClient<Wire> {
+        MemoryServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {
-        AdminServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Wire> {
+        NamespaceServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
+    }
+
+    pub(crate) fn admin(&self) -> AdminServiceClient<Wire> {
+        AdminServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
     /// The transport would break the connection over a message that is too large, and say nothing of use.

@@ -29,7 +29,8 @@ pub struct Query {
 impl Query {
     fn takes(&self, entry: &Entry) -> bool {
         let event = &entry.event;
-        let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
+        let is =
+            |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
         let call = self.call.as_deref().is_none_or(|call| {
             event.call == call || event.call.rsplit_once('/').is_some_and(|(_, method)| method == call)
         });
@@ -109,7 +110,10 @@ pub fn verify(data: &Path, anchor: Option<&Anchor>) -> Result<Report, AuditError
         checked.file(first, &path, &bytes, index + 1 == count, &mut report);
     }
     if let (Some(anchor), false) = (anchor, checked.met) {
-        let problem = format!("entry {} with the anchor's hash is not there: the end was cut off, or all was written anew", anchor.seq);
+        let problem = format!(
+            "entry {} with the anchor's hash is not there: the end was cut off, or all was written anew",
+            anchor.seq
+        );
         report.faults.push(Fault { path: folder, line: 0, problem });
     }
     report.head = checked.last.map(|entry| entry.anchor());

@@ -8,7 +8,8 @@ fn event(number: u64) -> Event {
         token: "aaaaaaaa".to_owned(),
         name: "嗨 \"x\"".to_owned(),
         peer: "10.0.0.1".to_owned(),
-        call: if number.is_multiple_of(3) { "MemoryService/Write" } else { "MemoryService/Recall" }.to_owned(),
+        call: if number.is_multiple_of(3) { "MemoryService/Write" } else { "MemoryService/Recall" }
+            .to_owned(),
         namespace: (!number.is_multiple_of(5)).then(|| format!("team-{}", number % 4)),
         count: number,
         result: "OK".to_owned(),
@@ -49,7 +50,11 @@ fn s7_what_was_written_is_found_newest_first_and_whole() {
     assert_eq!(search(writes, 2), [39, 36]);
     let team = Query { namespace: Some("team-1".to_owned()), ..Query::default() };
     assert_eq!(search(team, 100), [37, 33, 29, 21, 17, 13, 9, 1]);
-    let span = Query { since: Some(Timestamp::from_ms(1_010)), until: Some(Timestamp::from_ms(1_012)), ..Query::default() };
+    let span = Query {
+        since: Some(Timestamp::from_ms(1_010)),
+        until: Some(Timestamp::from_ms(1_012)),
+        ..Query::default()
+    };
     assert_eq!(search(span, 9), [11, 10]);
     assert!(search(Query { token: Some("b".to_owned()), ..Query::default() }, 9).is_empty());
 }

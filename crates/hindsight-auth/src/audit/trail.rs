@@ -4,7 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{AUDIT_FOLDER, Anchor, AuditError, Entry, Event, FILE_BYTES_MAX, failed, files, key_or_new, path_of};
+use super::{
+    AUDIT_FOLDER, Anchor, AuditError, Entry, Event, FILE_BYTES_MAX, failed, files, key_or_new, path_of,
+};
 use crate::file;
 
 /// The trail of one data directory, at its end. One process writes it: the one that has the directory.

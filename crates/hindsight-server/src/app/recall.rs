@@ -4,6 +4,7 @@ use hindsight_core::{Embedding, Invalid, Mode, Namespace, Recall, Recalled};
 use hindsight_engine::EngineError;
 
 use super::{App, AppError, Worker, read};
+use crate::access;
 
 impl App {
     /// The few memories that matter now. Hits that would make the answer too large count as omitted.
@@ -12,6 +13,7 @@ impl App {
         namespace: Namespace,
         mut recall: Recall,
     ) -> Result<Recalled, AppError> {
+        access::as_agent(&mut recall.agent_id)?;
         let mut recalled = self
             .run(move |worker| {
                 worker.embed_query(&namespace, &mut recall)?;
@@ -22,6 +24,7 @@ impl App {
         let cut = recalled.hits.len() - fitting;
         recalled.omitted = recalled.omitted.saturating_add(u64::try_from(cut).unwrap_or(u64::MAX));
         recalled.hits.truncate(fitting);
+        access::note(recalled.hits.len());
         Ok(recalled)
     }
 }

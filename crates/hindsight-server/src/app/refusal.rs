@@ -23,6 +23,7 @@ pub(crate) enum Code {
     Exhausted,
     Unavailable,
     Deadline,
+    Unauthenticated,
     Forbidden,
     MethodNotAllowed,
     DataLoss,
@@ -120,6 +121,7 @@ impl From<AppError> for Refusal {
                 tracing::error!(%error, "the embedder refused a batch that the server cut");
                 Refusal::internal()
             }
+            AppError::Refused(refusal) => *refusal,
             AppError::Panicked => {
                 tracing::error!("a call panicked");
                 Refusal::internal()
