@@ -150,8 +150,10 @@ pub(crate) enum Command {
     Audit(commands::audit::AuditArgs),
     /// Count what a namespace holds
     Stats,
-    /// Name the namespaces, or drop one
+    /// Name the namespaces, drop one, or set something about one
     Namespaces(commands::namespaces::NamespacesArgs),
+    /// Show what the server does by itself, or run it now
+    Jobs(commands::jobs::JobsArgs),
     /// Ask the server how it is
     Health,
     /// Print the version

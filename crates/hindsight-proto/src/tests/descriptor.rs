@@ -54,7 +54,7 @@ fn services_end_in_service_and_each_rpc_has_messages_of_its_own() {
             }
         }
     }
-    assert_eq!(rpcs, 22);
+    assert_eq!(rpcs, 26);
 }
 
 #[test]

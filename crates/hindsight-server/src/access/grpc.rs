@@ -18,8 +18,8 @@ use crate::app::{Code, Refusal};
 
 /// A flag and a length of four bytes stand before each message (gRPC over HTTP/2, Length-Prefixed-Message).
 const PREFIX_BYTES: usize = 5;
-/// The key of field 1 as text: each request has its namespace there.
-const NAMESPACE_KEY: u8 = 0x0A;
+/// The wire type of a text (protobuf, "Message Structure").
+const TEXT: u8 = 2;
 /// The number of `RecallRequest.observe`.
 #[cfg(test)]
 pub(super) const OBSERVE_FIELD: i32 = 19;
@@ -28,6 +28,13 @@ pub(super) const OBSERVE_FIELD: i32 = 19;
 #[derive(Clone, PartialEq, prost::Message)]
 struct Probe {
     #[prost(string, tag = "1")]
+    namespace: String,
+}
+
+/// As [`Probe`], of a request that has its namespace in field 2.
+#[derive(Clone, PartialEq, prost::Message)]
+struct SecondProbe {
+    #[prost(string, tag = "2")]
     namespace: String,
 }
 
@@ -93,20 +100,24 @@ fn decide(call: &Call, bytes: &Bytes, header: &str) -> Result<Bytes, Refusal> {
         return Err(unreadable("expected one message, not compressed"));
     }
     let malformed = |_| unreadable("expected the protobuf of this method, see hindsight.v1");
-    let mut named = Probe::decode(message).map_err(malformed)?.namespace;
+    let field = call.policy().field;
+    let mut named = match field {
+        2 => SecondProbe::decode(message).map_err(malformed)?.namespace,
+        _ => Probe::decode(message).map_err(malformed)?.namespace,
+    };
     let observes = call.policy().call == RECALL && RecallProbe::decode(message).map_err(malformed)?.observe;
     let is_named = !named.is_empty();
     if !is_named {
         header.clone_into(&mut named);
     }
     match call.enter(&named, observes)? {
-        Some(namespace) if !is_named => Ok(with_namespace(message, namespace.as_str())),
+        Some(namespace) if !is_named => Ok(with_namespace(message, field, namespace.as_str())),
         _ => Ok(bytes.clone()),
     }
 }
 
 /// A field that stands again later counts; so the namespace is put at the end.
-fn with_namespace(message: &[u8], namespace: &str) -> Bytes {
+fn with_namespace(message: &[u8], field: u8, namespace: &str) -> Bytes {
     // A namespace has at most 64 letters, so its length takes one byte.
     let length = u8::try_from(namespace.len()).unwrap_or_default();
     let total = message.len() + 2 + namespace.len();
@@ -114,7 +125,7 @@ fn with_namespace(message: &[u8], namespace: &str) -> Bytes {
     bytes.push(0);
     bytes.extend(u32::try_from(total).unwrap_or(u32::MAX).to_be_bytes());
     bytes.extend_from_slice(message);
-    bytes.extend([NAMESPACE_KEY, length]);
+    bytes.extend([field << 3 | TEXT, length]);
     bytes.extend_from_slice(namespace.as_bytes());
     bytes.into()
 }
@@ -131,12 +142,14 @@ mod tests {
     #[test]
     fn s1_a_namespace_that_is_put_in_is_read_by_the_method() {
         let request = v1::RecallRequest { query: "x".repeat(300), observe: true, ..Default::default() };
-        let bytes = with_namespace(&request.encode_to_vec(), "ops");
+        let bytes = with_namespace(&request.encode_to_vec(), 1, "ops");
         let length = u32::from_be_bytes(bytes[1..5].try_into().unwrap());
         assert_eq!(usize::try_from(length).unwrap() + PREFIX_BYTES, bytes.len());
         let read = v1::RecallRequest::decode(&bytes[PREFIX_BYTES..]).unwrap();
         assert_eq!(read, v1::RecallRequest { namespace: "ops".to_owned(), ..request });
         assert!(RecallProbe::decode(&bytes[PREFIX_BYTES..]).unwrap().observe);
         assert_eq!(Probe::decode(&bytes[PREFIX_BYTES..]).unwrap().namespace, "ops");
+        let bytes = with_namespace(&v1::RunJobRequest::default().encode_to_vec(), 2, "ops");
+        assert_eq!(v1::RunJobRequest::decode(&bytes[PREFIX_BYTES..]).unwrap().namespace, "ops");
     }
 }

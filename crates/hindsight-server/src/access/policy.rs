@@ -1,6 +1,8 @@
 //! Which right each call needs, and where. Every RPC has a row (a test holds that against the descriptor), and every
 //! HTTP path names the RPC that it stands for.
 
+use http::Method;
+
 use hindsight_auth::Right::{self, Admin, Audit, Backup, Forget, Observe, Purge, Read, Write};
 
 /// Which right a call needs, and where.
@@ -42,22 +44,28 @@ pub(crate) struct Policy {
     pub(crate) effect: Effect,
     /// Whether the answer is a stream, which ends when its credential does.
     pub(crate) streams: bool,
+    /// The number of the request's field `namespace`.
+    pub(crate) field: u8,
 }
 
 const fn reads(call: &'static str, need: Need) -> Policy {
-    Policy { call, need, effect: Effect::Reads, streams: false }
+    Policy { call, need, effect: Effect::Reads, streams: false, field: 1 }
 }
 
 const fn changes(call: &'static str, need: Need) -> Policy {
-    Policy { call, need, effect: Effect::Changes, streams: false }
+    Policy { call, need, effect: Effect::Changes, streams: false, field: 1 }
 }
 
 const fn silent(call: &'static str, need: Need) -> Policy {
-    Policy { call, need, effect: Effect::Silent, streams: false }
+    Policy { call, need, effect: Effect::Silent, streams: false, field: 1 }
 }
 
 const fn streams(policy: Policy) -> Policy {
     Policy { streams: true, ..policy }
+}
+
+const fn in_field_2(policy: Policy) -> Policy {
+    Policy { field: 2, ..policy }
 }
 
 /// The recall, which needs only `observe` when it says that it observes.
@@ -79,10 +87,14 @@ pub(crate) const POLICIES: &[Policy] = &[
     changes("MemoryService/Rollback", Need::In(Write)),
     reads("NamespaceService/ListNamespaces", Need::Somewhere(Observe)),
     reads("NamespaceService/GetNamespaceStats", Need::In(Observe)),
+    reads("NamespaceService/GetNamespace", Need::In(Observe)),
+    changes("NamespaceService/UpdateNamespace", Need::In(Admin)),
     changes("NamespaceService/DropNamespace", Need::In(Admin)),
     changes("AdminService/Purge", Need::In(Purge)),
     silent("AdminService/GetServerInfo", Need::Valid),
     streams(changes("AdminService/Backup", Need::Everywhere(Backup))),
+    reads("AdminService/ListJobs", Need::Everywhere(Admin)),
+    in_field_2(changes("AdminService/RunJob", Need::InOrEverywhere(Admin))),
     changes("AdminService/CreateToken", Need::Everywhere(Admin)),
     reads("AdminService/ListTokens", Need::Everywhere(Admin)),
     changes("AdminService/RevokeToken", Need::Everywhere(Admin)),
@@ -99,7 +111,7 @@ static MCP: Policy = silent("Mcp", Need::Reaching);
 /// A call that does not exist; only who needs no credential comes so far.
 pub(super) static UNKNOWN: Policy = silent("Unknown", Need::Valid);
 
-/// What each path of the HTTP port stands for.
+/// What each path of the HTTP port stands for; for one that stands for several, its methods are told apart in [`of_route`].
 pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("/memory/write", "MemoryService/Write"),
     ("/memory/record", "MemoryService/Record"),
@@ -118,6 +130,9 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("/namespaces", "NamespaceService/ListNamespaces"),
     ("/stats", "NamespaceService/GetNamespaceStats"),
     ("/info", "AdminService/GetServerInfo"),
+    ("/namespaces/{namespace}", "NamespaceService/UpdateNamespace"),
+    ("/jobs", "AdminService/ListJobs"),
+    ("/jobs/run", "AdminService/RunJob"),
     ("/tokens", "AdminService/ListTokens"),
     ("/tokens/create", "AdminService/CreateToken"),
     ("/tokens/revoke", "AdminService/RevokeToken"),
@@ -141,10 +156,11 @@ pub(crate) fn of_grpc(path: &str) -> Option<&'static Policy> {
 }
 
 /// The row behind a path of the HTTP port, as the router has it.
-pub(crate) fn of_route(path: &str) -> Option<&'static Policy> {
+pub(crate) fn of_route(method: &Method, path: &str) -> Option<&'static Policy> {
     match path {
         "/health" | "/livez" | "/readyz" => Some(&HEALTH),
         "/mcp/{namespace}" => Some(&MCP),
+        "/namespaces/{namespace}" if method == Method::GET => of_call("NamespaceService/GetNamespace"),
         path => ROUTES.iter().find(|(route, _)| *route == path).and_then(|(_, call)| of_call(call)),
     }
 }
@@ -183,7 +199,11 @@ mod tests {
             assert_eq!(policy.streams, *streams, "{name}");
             let scoped = matches!(policy.need, Need::In(_) | Need::InOrEverywhere(_));
             assert_eq!(namespace.is_some(), scoped, "{name}: its need and its field `namespace`");
-            assert!(namespace.is_none_or(|number| number == 1), "{name}: namespace is field 1");
+            assert!(
+                namespace.is_none_or(|number| number == i32::from(policy.field)),
+                "{name}: namespace is another field"
+            );
+            assert!(matches!(policy.field, 1 | 2), "{name}: teach the door of gRPC to look into this field");
             assert_ne!(policy.need, Need::Open, "{name}");
         }
         assert_eq!(POLICIES.len(), rpcs.len(), "a row of a call that does not exist");
@@ -193,11 +213,11 @@ mod tests {
     fn s6_every_path_stands_for_a_call() {
         for (path, call) in ROUTES {
             assert!(of_call(call).is_some(), "{path}");
-            assert_eq!(of_route(path).map(|policy| policy.call), Some(*call));
+            assert_eq!(of_route(&Method::POST, path).map(|policy| policy.call), Some(*call));
         }
-        assert_eq!(of_route("/else"), None);
+        assert_eq!(of_route(&Method::POST, "/else"), None);
         assert_eq!(of_grpc("/hindsight.v1.MemoryService/Else"), None);
-        assert_eq!(of_grpc("/hindsight.v1.MemoryService/Write"), of_route("/memory/write"));
+        assert_eq!(of_grpc("/hindsight.v1.MemoryService/Write"), of_route(&Method::POST, "/memory/write"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use hindsight_core::limits::FORGET_IDS_MAX;
 use hindsight_core::{Memory, MemoryId, Namespace};
-use hindsight_engine::{Got, ListRequest, NamespaceStats, Page};
+use hindsight_engine::{Got, ListRequest, NamespaceInfo, NamespaceStats, Page};
 
 use super::{App, AppError};
 use crate::access;
@@ -58,6 +58,11 @@ impl App {
             Ok(())
         })
         .await
+    }
+
+    /// A namespace with its settings.
+    pub(crate) async fn namespace(&self, name: Namespace) -> Result<NamespaceInfo, AppError> {
+        self.run(move |worker| Ok(worker.engine.namespace(&name)?)).await
     }
 
     /// Counts what a namespace holds.

@@ -7,6 +7,7 @@ mod auth;
 mod check;
 mod error;
 mod layers;
+mod life;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use auth::{Audit, AuditLevel, Auth, TlsFiles};
 pub use error::{ConfigError, Origin};
+pub use life::{Jobs, Life};
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -48,6 +50,10 @@ pub struct Config {
     pub embedding: Embedding,
     /// `[likeness]`
     pub likeness: Likeness,
+    /// `[life]`
+    pub life: Life,
+    /// `[jobs]`
+    pub jobs: Jobs,
     /// `[log]`
     pub log: Log,
     /// `[auth]`
@@ -251,6 +257,8 @@ impl Default for Config {
             storage: Storage::default(),
             embedding: Embedding::default(),
             likeness: Likeness::default(),
+            life: Life::default(),
+            jobs: Jobs::default(),
             log: Log::default(),
             auth: Auth::default(),
             tls: TlsFiles::default(),

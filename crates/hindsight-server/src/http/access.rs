@@ -79,7 +79,7 @@ pub(super) async fn revoke(State(http): State<Http>, request: Request) -> Reply 
 /// Who did what, newest first.
 pub(super) async fn events(State(http): State<Http>, request: Request) -> Reply {
     let mut call = http.call(request).await?;
-    let namespace = call.any_namespace()?;
+    let namespace = call.optional_namespace()?;
     let limit = page::size(call.fields.take("page_size")?.unwrap_or(0))?;
     let token: String = call.fields.take("page_token")?.unwrap_or_default();
     let query = Query {

@@ -61,7 +61,7 @@ impl Call {
     ///
     /// # Errors
     /// When it can't name one, or the caller may not do this there.
-    pub(super) fn any_namespace(&mut self) -> Result<Option<Namespace>, Refusal> {
+    pub(super) fn optional_namespace(&mut self) -> Result<Option<Namespace>, Refusal> {
         let header = text(&self.headers, NAMESPACE)?;
         let named = self.fields.namespace_named(header)?;
         let admitted = self.admitted.as_ref().ok_or_else(Refusal::internal)?;

@@ -59,7 +59,6 @@ impl Fields {
             Some(value) => json::read(value, &self.path_of(name), &[]).map(Some),
         }
     }
-
     /// As [`Fields::take`], for a field with two names.
     ///
     /// # Errors

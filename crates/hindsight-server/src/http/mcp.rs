@@ -52,8 +52,7 @@ pub(super) async fn serve(
         }
     };
     let call = call.ok_or_else(Refusal::internal)?.0;
-    // Decided once for the address; each tool is asked for again by its own row.
-    call.enter(namespace.as_str(), false)?;
+    // The address was decided at the door; each tool is asked for again by its own row.
     let bound = Bound { app: Arc::clone(&http.app), access: Arc::clone(&http.access), call, namespace };
     let server = MemoryServer::new(bound, profile);
     // Hosts and origins were checked before any handler, for every path of this port.

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `search`, `read`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `access` (tokens and the audit trail), `browser` (who may not call).
 
@@ -12,6 +12,7 @@ mod browser;
 mod call;
 mod change;
 mod fields;
+mod jobs;
 mod json;
 mod learn;
 mod mcp;
@@ -20,6 +21,7 @@ pub(crate) mod problem;
 mod purge;
 mod read;
 mod search;
+mod settings;
 mod write;
 
 use std::sync::Arc;
@@ -54,7 +56,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 25] = [
+const PATHS: [&str; 28] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -71,6 +73,9 @@ const PATHS: [&str; 25] = [
     "/memory/purge",
     "/namespaces",
     "/namespaces/drop",
+    "/jobs",
+    "/jobs/run",
+    "/namespaces/{namespace}",
     "/stats",
     "/info",
     "/tokens",
@@ -106,8 +111,18 @@ pub(crate) fn router(
         .route("/memory/rollback", post(learn::rollback))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
-        .route("/namespaces/drop", delete(purge::drop_namespace).post(purge::drop_namespace))
+        // A namespace may be named "drop", too.
+        .route(
+            "/namespaces/drop",
+            delete(purge::drop_namespace)
+                .post(purge::drop_namespace)
+                .get(settings::show)
+                .patch(settings::change),
+        )
+        .route("/namespaces/{namespace}", get(settings::show).patch(settings::change))
         .route("/namespaces", get(operations::namespaces))
+        .route("/jobs", get(jobs::list))
+        .route("/jobs/run", post(jobs::run))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))
         .route("/tokens", get(access::list))

@@ -18,5 +18,6 @@ mod limits;
 mod mcp;
 mod purge;
 mod restart;
+mod settings;
 mod support;
 mod vectors;

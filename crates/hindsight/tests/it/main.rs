@@ -6,6 +6,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod access;
 mod backup;
 mod bad_input;
 mod commands;
@@ -18,3 +19,4 @@ mod mcp;
 mod program;
 mod purge;
 mod serve;
+mod settings;

@@ -22,6 +22,9 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("DELETE", "/namespaces/drop", &[]),
     ("GET", "/stats", &["observe", "read"]),
     ("POST", "/audit", &["audit"]),
+    ("POST", "/jobs/run", &[]),
+    ("GET", "/namespaces/ops", &["observe", "read"]),
+    ("PATCH", "/namespaces/ops", &[]),
 ];
 
 fn refused(answer: &crate::support::Answer) -> Option<&str> {
