@@ -119,6 +119,12 @@ pub(crate) fn config(args: &McpConfigArgs, globals: &Globals, out: &mut Out) -> 
                 }
                 None => arguments.extend(["--server".to_owned(), globals.server.clone()]),
             }
+            // Files are named; a token itself belongs into no configuration.
+            for (flag, file) in [("--token-file", &globals.token_file), ("--tls-ca", &globals.tls.tls_ca)] {
+                if let Some(file) = file {
+                    arguments.extend([flag.to_owned(), std::path::absolute(file)?.display().to_string()]);
+                }
+            }
             Way::Stdio { command: program.display().to_string(), args: arguments }
         }
     };
