@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{
     access::{Access, Exposed, keep},
-    app::{App, jobs},
+    app::{self, App, jobs},
     config::Config,
     error::ServeError,
     grpc, http,
@@ -67,9 +67,8 @@ impl Server {
         let (engine, report) = open(config, embedder.model()).await?;
         let engine = Arc::new(engine);
         open_trail(&access, config).await?;
-        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now()));
-
         let (phase, phase_seen) = watch::channel(Phase::Serving);
+        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), phase_seen.clone()));
         let reporter = tonic_health::server::HealthReporter::new();
         grpc::health::report(&reporter, true).await;
         let ids = Arc::new(RequestIds::new(run_number()));
@@ -107,6 +106,7 @@ impl Server {
         tasks.spawn(http_listener.serve(phase_seen.clone()));
         tasks.spawn(keep(Arc::clone(&access), tls.clone(), phase_seen.clone()));
         tasks.spawn(jobs::drive(Arc::clone(&engine), phase_seen.clone()));
+        tasks.spawn(app::sessions::sweep(Arc::clone(&app), phase_seen.clone()));
         tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
         tracing::info!(clean = report.recovered.clean_shutdown, "{}", report.last_stop());
         let (tokens, encrypted) = (access.required(), tls.is_some());

@@ -1,7 +1,7 @@
 //! What a credential sets about what is written and seen with it: the grade (S4) and the agent. The application layer asks here, so
 //! no front can forget it.
 
-use hindsight_auth::Right;
+use hindsight_auth::{Credential, Right};
 use hindsight_core::{Draft, Kind, Namespace, SourceKind};
 
 use super::call::{Call, Caller};
@@ -17,8 +17,33 @@ fn current() -> Result<Call, AppError> {
 /// # Errors
 /// `AGENT_DENIED`.
 pub(crate) fn bound_draft(draft: &mut Draft) -> Result<(), AppError> {
-    let call = current()?;
-    let Caller::Holder(holder) = call.caller() else { return Ok(()) };
+    Bounds::current()?.bind(draft)
+}
+
+/// What a caller may say, for a draft that comes into being on another thread.
+#[derive(Clone)]
+pub(crate) struct Bounds(Call);
+
+impl Bounds {
+    /// Those of the call that is worked on.
+    ///
+    /// # Errors
+    /// When there is none, a fault of this program.
+    pub(crate) fn current() -> Result<Bounds, AppError> {
+        current().map(Bounds)
+    }
+
+    /// As [`bound_draft`].
+    ///
+    /// # Errors
+    /// `AGENT_DENIED`.
+    pub(crate) fn bind(&self, draft: &mut Draft) -> Result<(), AppError> {
+        let Caller::Holder(holder) = self.0.caller() else { return Ok(()) };
+        bind(holder, draft)
+    }
+}
+
+fn bind(holder: &Credential, draft: &mut Draft) -> Result<(), AppError> {
     let source = draft.source.get_or_insert_default();
     let is_episode = draft.kind == Some(Kind::Episode) || draft.episode.is_some();
     let default = if is_episode { SourceKind::AgentVerified } else { SourceKind::Agent };

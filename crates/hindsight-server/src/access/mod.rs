@@ -24,7 +24,7 @@ pub(crate) mod tokens;
 mod trail;
 
 pub(crate) use admit::Access;
-pub(crate) use bounds::{as_agent, bound_draft, note, sees, sees_all};
+pub(crate) use bounds::{Bounds, as_agent, bound_draft, note, sees, sees_all};
 pub(crate) use call::{Call, CallId, Caller, Peer};
 pub use exposure::Exposed;
 pub(crate) use keeper::keep;

@@ -46,6 +46,9 @@ pub(crate) enum AppError {
     /// The caller's credential does not allow it.
     #[error("{}", .0.message)]
     Refused(Box<Refusal>),
+    /// The server stops; a watch goes on at the next one.
+    #[error("the server is stopping: come again after the newest revision that was told")]
+    Draining,
     /// A call panicked; the process goes on.
     #[error("this call failed inside the server; it is logged there")]
     Panicked,
@@ -66,6 +69,7 @@ impl AppError {
             AppError::NothingToEmbed { .. } => "FIELD_INVALID",
             AppError::Overloaded | AppError::BackupRuns => "OVERLOADED",
             AppError::Refused(refusal) => refusal.reason,
+            AppError::Draining => "DRAINING",
             AppError::Embed(_) | AppError::Panicked => "INTERNAL",
         }
     }

@@ -12,10 +12,11 @@ use hindsight_core::{
     Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled, draft::RecordDraft,
 };
 use hindsight_engine::{
-    EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker, UpdateRequest, WriteItem, WriteOptions,
+    AppendTurnsRequest, CloseSessionRequest, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget,
+    GetSessionRequest, Maker, OpenSessionRequest, SessionRecord, UpdateRequest, WriteItem, WriteOptions,
     Written,
 };
-use hindsight_mcp::{Judgement, MemoryServer, Profile, Store, Stored, Trouble};
+use hindsight_mcp::{Judgement, MemoryServer, Profile, SessionCall, SessionSaid, Store, Stored, Trouble};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
@@ -94,7 +95,8 @@ impl Bound {
         let call = self.call.of_tool(rpc).map_err(refused)?;
         let observes = call.only_observes(&self.namespace);
         let entered = call.enter(self.namespace.as_str(), observes).map(drop).map_err(refused);
-        inside(&self.access, &call, async { entered.map(|()| work)?.await }, reason).await
+        // In a box, as the work is: a call has many layers, and each would otherwise hold those below it on the stack.
+        Box::pin(inside(&self.access, &call, async { entered.map(|()| work)?.await }, reason)).await
     }
 }
 
@@ -106,7 +108,10 @@ impl Store for Bound {
     async fn recall(&self, mut recall: Recall) -> Result<Option<Recalled>, Trouble> {
         // A token that may only look looks.
         recall.observe |= self.call.only_observes(&self.namespace);
-        match self.run("MemoryService/Recall", self.app.recall(self.namespace.clone(), recall)).await {
+        match self
+            .run("MemoryService/Recall", Box::pin(self.app.recall(self.namespace.clone(), recall)))
+            .await
+        {
             Err(AppError::Engine(EngineError::NamespaceNotFound { .. })) => Ok(None),
             result => result.map(Some).map_err(trouble),
         }
@@ -114,13 +119,13 @@ impl Store for Bound {
 
     async fn write(&self, draft: Draft) -> Result<Stored, Trouble> {
         let item = WriteItem::new(draft, None);
-        let write = self.app.write(self.namespace.clone(), item, WriteOptions::default());
+        let write = Box::pin(self.app.write(self.namespace.clone(), item, WriteOptions::default()));
         self.run("MemoryService/Write", write).await.map(stored).map_err(trouble)
     }
 
     async fn record(&self, record: RecordDraft) -> Result<Stored, Trouble> {
         let item = WriteItem::new(record.into_draft()?, None);
-        let record = self.app.record(self.namespace.clone(), item, WriteOptions::default());
+        let record = Box::pin(self.app.record(self.namespace.clone(), item, WriteOptions::default()));
         self.run("MemoryService/Record", record).await.map(stored).map_err(trouble)
     }
 
@@ -130,15 +135,22 @@ impl Store for Bound {
     }
 
     async fn update(&self, id: MemoryId, patch: Patch, version: Option<u64>) -> Result<Memory, Trouble> {
-        let update =
-            UpdateRequest { id, patch, version, vectors: None, maker: Maker::Caller, request_id: None };
+        let update = UpdateRequest {
+            id,
+            patch,
+            version,
+            vectors: None,
+            maker: Maker::Caller,
+            request_id: None,
+            allow_forgotten: false,
+        };
         let written = self.run("MemoryService/Update", self.app.update(self.namespace.clone(), update)).await;
         written.map(|written| written.memory).map_err(trouble)
     }
 
     async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
         let target = ForgetTarget::Ids(ids);
-        let request = ForgetRequest { target, validate_only: false, request_id: None };
+        let request = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
         let affected =
             self.run("MemoryService/Forget", self.app.forget(self.namespace.clone(), request)).await;
         affected.map(|affected| affected.count).map_err(trouble)
@@ -150,6 +162,42 @@ impl Store for Bound {
         let feedback = self.app.feedback(self.namespace.clone(), request);
         let judged = self.run("MemoryService/Feedback", feedback).await;
         judged.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
+    async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {
+        let said = |session| SessionSaid { session, turns: Vec::new(), episode: None, is_closed: false };
+        let (app, namespace, agent_id) = (&self.app, self.namespace.clone(), None);
+        match call {
+            SessionCall::Open(draft) => {
+                let open = OpenSessionRequest { draft, request_id: None };
+                let opened =
+                    self.run("SessionService/OpenSession", Box::pin(app.open_session(namespace, open))).await;
+                let opened = opened.map_err(trouble)?;
+                Ok(said(Some(opened.session)))
+            }
+            SessionCall::Append(session_id, turns) => {
+                let append = AppendTurnsRequest { session_id, agent_id, turns, request_id: None };
+                let append = Box::pin(app.append_turns(namespace, append));
+                let appended = self.run("SessionService/AppendTurns", append).await.map_err(trouble)?;
+                Ok(said(Some(appended.session)))
+            }
+            SessionCall::Read(session_id, last) => {
+                let get = GetSessionRequest { session_id, agent_id, last };
+                let got =
+                    self.run("SessionService/GetSession", Box::pin(app.get_session(namespace, get))).await;
+                let got = got.map_err(trouble)?;
+                Ok(SessionSaid { turns: got.turns, ..said(Some(got.session)) })
+            }
+            SessionCall::Close(session_id, record) => {
+                let record =
+                    record.map(|record| SessionRecord { record: *record, ..SessionRecord::default() });
+                let close = CloseSessionRequest { session_id, agent_id, record, request_id: None };
+                let close = Box::pin(app.close_session(namespace, close));
+                let closed = self.run("SessionService/CloseSession", close).await.map_err(trouble)?;
+                let episode = closed.episode.map(|episode| episode.memory.id);
+                Ok(SessionSaid { episode, is_closed: true, ..said(closed.session) })
+            }
+        }
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {

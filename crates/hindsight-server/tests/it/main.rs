@@ -14,6 +14,7 @@ mod calls;
 mod health;
 mod http;
 mod learn;
+mod life;
 mod limits;
 mod mcp;
 mod purge;

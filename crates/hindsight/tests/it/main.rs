@@ -15,6 +15,7 @@ mod demo;
 mod export;
 mod import;
 mod learn;
+mod life;
 mod mcp;
 mod program;
 mod purge;

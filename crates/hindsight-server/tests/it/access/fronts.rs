@@ -23,6 +23,11 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("GET", "/stats", &["observe", "read"]),
     ("POST", "/audit", &["audit"]),
     ("POST", "/jobs/run", &[]),
+    ("POST", "/sessions/open", &["write"]),
+    ("POST", "/sessions/append", &["write"]),
+    ("POST", "/sessions/get", &["observe", "read"]),
+    ("POST", "/sessions/close", &["write"]),
+    ("POST", "/sessions/list", &["observe", "read"]),
     ("GET", "/namespaces/ops", &["observe", "read"]),
     ("PATCH", "/namespaces/ops", &[]),
 ];
@@ -103,6 +108,12 @@ fn tools() -> Vec<(&'static str, Value, &'static [&'static str])> {
         ("memory_forget", json!({"ids": [id]}), &["forget"]),
         ("memory_get", json!({"ids": [id]}), &["observe", "read"]),
         ("memory_feedback", json!({"recall_id": "rcl_01k9zq4t8rc5d2v7n3hx6w0jab", "used": [id]}), &["write"]),
+        ("memory_session", json!({"action": "open"}), &["write"]),
+        (
+            "memory_session",
+            json!({"action": "read", "session_id": "ses_01k9zq4t8rc5d2v7n3hx6w0jab"}),
+            &["observe", "read"],
+        ),
         ("memory_record", json!({"task_type": "t", "status": "success", "summary": "s"}), &["write"]),
     ]
 }

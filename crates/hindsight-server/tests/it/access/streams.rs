@@ -45,3 +45,29 @@ async fn s6_an_open_stream_ends_when_the_time_of_its_token_is_over() {
     let mut stream = idle(&locked, &token).await;
     assert_eq!(stream.message().await.unwrap_err().code(), Code::Unauthenticated);
 }
+
+#[tokio::test]
+async fn s6_a_watch_ends_when_its_token_is_taken_back() {
+    let (locked, token) =
+        Locked::with(|store| store.create(wish("a", &["ops=read"]), LONG_AGO).unwrap().0, |_| {}).await;
+    let mut grpc = tonic::client::Grpc::new(locked.server.channel().await);
+    grpc.ready().await.unwrap();
+    let path = "/hindsight.v1.WatchService/Watch".parse().unwrap();
+    let secret = token.expose();
+    // The request names no namespace: the door puts that of the token in.
+    let request = raw::request(Some(&secret), Vec::new());
+    let mut stream = grpc.server_streaming(request, path, Bytes).await.unwrap().into_inner();
+    assert!(stream.message().await.unwrap().is_some());
+    let ops = locked.client(&locked.admin).await.namespace("ops").unwrap();
+    ops.write(crate::support::draft("CANARY seen")).await.unwrap();
+    let seen = stream.message().await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&seen).contains("CANARY seen"));
+    locked.store.revoke(token.id(), LONG_AGO).unwrap();
+    let status = loop {
+        match stream.message().await {
+            Ok(told) => assert!(told.is_some()),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::Unauthenticated, "{status:?}");
+}
