@@ -10,10 +10,12 @@ use hindsight_proto::v1::rule_service_client::RuleServiceClient;
 use hindsight_proto::v1::session_service_client::SessionServiceClient;
 use hindsight_proto::v1::watch_service_client::WatchServiceClient;
 use tokio::time::Instant;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
 
 use crate::connect::{ConnectHint, Target};
+use crate::locks::Bearer;
 use crate::retry::Retry;
 use crate::status::Failure;
 use crate::{ClientBuilder, Error};
@@ -38,10 +40,14 @@ impl How {
     }
 }
 
+/// The connection with its token.
+pub(crate) type Wire = InterceptedService<Channel, Bearer>;
+
 /// The connection to a server.
 #[derive(Debug)]
 pub(crate) struct Transport {
     channel: Channel,
+    bearer: Bearer,
     target: Target,
     retry: Retry,
     sent_bytes_max: usize,
@@ -57,6 +63,11 @@ impl Transport {
         let agent = concat!("hindsight-client/", env!("CARGO_PKG_VERSION"));
         let endpoint = Endpoint::from_shared(target.uri()).and_then(|endpoint| endpoint.user_agent(agent));
         let endpoint = endpoint.map_err(|_| target.error(ConnectHint::BadUrl))?;
+        let mut endpoint = endpoint;
+        if target.encrypted() {
+            let config = settings.tls.config(&target)?;
+            endpoint = endpoint.tls_config(config).map_err(|_| target.error(ConnectHint::BadCertificate))?;
+        }
         let channel = endpoint
             .connect_timeout(settings.connect_timeout)
             .http2_keep_alive_interval(settings.keepalive_interval)
@@ -66,6 +77,7 @@ impl Transport {
             .connect_lazy();
         Ok(Transport {
             channel,
+            bearer: Bearer::new(settings.token.as_ref())?,
             target,
             retry: settings.retry.clone(),
             sent_bytes_max: settings.sent_bytes_max,
@@ -77,24 +89,29 @@ impl Transport {
         &self.target
     }
 
-    pub(crate) fn memories(&self) -> MemoryServiceClient<Channel> {
-        MemoryServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    /// The connection, for the generated clients.
+    fn wire(&self) -> Wire {
+        InterceptedService::new(self.channel.clone(), self.bearer.clone())
     }
 
-    pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Channel> {
-        NamespaceServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn memories(&self) -> MemoryServiceClient<Wire> {
+        MemoryServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn sessions(&self) -> SessionServiceClient<Channel> {
-        SessionServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Wire> {
+        NamespaceServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn watches(&self) -> WatchServiceClient<Channel> {
-        WatchServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn sessions(&self) -> SessionServiceClient<Wire> {
+        SessionServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {
-        AdminServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn watches(&self) -> WatchServiceClient<Wire> {
+        WatchServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
+    }
+
+    pub(crate) fn admin(&self) -> AdminServiceClient<Wire> {
+        AdminServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
     pub(crate) fn rules(&self) -> RuleServiceClient<Channel> {
