@@ -41,6 +41,8 @@ impl How {
 #[derive(Debug)]
 pub(crate) struct Transport {
     channel: Channel,
+    /// Watches have a connection of their own: one that is not read must not hold up other calls.
+    watch_channel: Channel,
     target: Target,
     retry: Retry,
     sent_bytes_max: usize,
@@ -56,15 +58,15 @@ impl Transport {
         let agent = concat!("hindsight-client/", env!("CARGO_PKG_VERSION"));
         let endpoint = Endpoint::from_shared(target.uri()).and_then(|endpoint| endpoint.user_agent(agent));
         let endpoint = endpoint.map_err(|_| target.error(ConnectHint::BadUrl))?;
-        let channel = endpoint
+        let endpoint = endpoint
             .connect_timeout(settings.connect_timeout)
             .http2_keep_alive_interval(settings.keepalive_interval)
             .keep_alive_timeout(settings.keepalive_timeout)
             .keep_alive_while_idle(true)
-            .tcp_keepalive(Some(settings.tcp_keepalive))
-            .connect_lazy();
+            .tcp_keepalive(Some(settings.tcp_keepalive));
         Ok(Transport {
-            channel,
+            channel: endpoint.connect_lazy(),
+            watch_channel: endpoint.connect_lazy(),
             target,
             retry: settings.retry.clone(),
             sent_bytes_max: settings.sent_bytes_max,
@@ -89,7 +91,7 @@ impl Transport {
     }
 
     pub(crate) fn watches(&self) -> WatchServiceClient<Channel> {
-        WatchServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+        WatchServiceClient::new(self.watch_channel.clone()).max_decoding_message_size(self.received_bytes_max)
     }
 
     pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {

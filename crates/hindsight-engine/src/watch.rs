@@ -145,6 +145,11 @@ impl<I: Io> WatcherOver<I> {
         let cell = self.engine.namespaces.get(&self.namespace);
         if let Some(cell) = &cell {
             cell.ensure_loaded(self.engine.storage.records())?;
+            // IMPORTANT: a batch can be durable before it is applied, and then what it brings is not there to be seen.
+            // Whoever writes holds the lock until it is applied.
+            if cell.state.read().applied < logged.lsn {
+                drop(cell.lock_writer());
+            }
         }
         let state = cell.as_ref().map(|cell| cell.state.read());
         let seer = Seer { request: &self.request, state: state.as_deref(), at: batch.at, each_bytes };

@@ -17,5 +17,7 @@ mod limits;
 mod mcp;
 mod purge;
 mod restart;
+mod sessions;
 mod support;
 mod vectors;
+mod watch;
