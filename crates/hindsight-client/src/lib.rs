@@ -39,6 +39,7 @@ pub mod builder;
 pub mod client;
 pub mod connect;
 pub mod error;
+mod jobs;
 pub mod list;
 pub mod namespace;
 pub mod purged;
@@ -50,7 +51,7 @@ pub mod session;
 mod status;
 mod transport;
 
-pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
+pub use admin::{Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -70,10 +71,11 @@ pub use session::{AppendedTurns, ClosedSession, OpenedSession, SessionTurns};
 
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
-    Action, Breakdown, ChangeKind, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer,
-    Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector,
-    RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope, Session, SessionDraft,
-    SessionId, SessionSettings, Source, SourceKind, State, Status, Timestamp, Turn, TurnDraft, Usage,
-    VectorRole, Verdict, Violation, WatchEvent, Weights,
+    Action, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit,
+    Job, JobReport, JobStatus, Kind, Layer, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor,
+    OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule,
+    RuleState, Scope, Session, SessionDraft, SessionId, SessionSettings, Settings, SettingsPatch, Source,
+    SourceKind, State, Status, Timestamp, Turn, TurnDraft, Usage, VectorRole, Verdict, Violation, WatchEvent,
+    Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

@@ -5,6 +5,7 @@ mod learn;
 mod purge;
 mod read;
 mod session;
+mod settings;
 mod watch;
 mod write;
 
@@ -28,11 +29,12 @@ pub struct NamespaceHandle {
     transport: Arc<Transport>,
     namespace: Namespace,
     timeout: Duration,
+    with_derived: bool,
 }
 
 impl NamespaceHandle {
     pub(crate) fn new(transport: Arc<Transport>, namespace: Namespace, timeout: Duration) -> NamespaceHandle {
-        NamespaceHandle { transport, namespace, timeout }
+        NamespaceHandle { transport, namespace, timeout, with_derived: false }
     }
 
     /// The namespace.
@@ -45,6 +47,13 @@ impl NamespaceHandle {
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> NamespaceHandle {
         NamespaceHandle { timeout, ..self.clone() }
+    }
+
+    /// The same namespace; what this handle forgets and purges takes with it what was made from it (`derived_from`), and from
+    /// that in turn.
+    #[must_use]
+    pub fn with_derived(&self) -> NamespaceHandle {
+        NamespaceHandle { with_derived: true, ..self.clone() }
     }
 
     /// How a mutation is sent, and with which request id. What is only checked changes nothing and needs none.

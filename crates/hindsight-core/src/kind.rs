@@ -28,17 +28,19 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = UnknownWord;
+            type Err = $crate::kind::UnknownWord;
 
-            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+            fn from_str(word: &str) -> Result<Self, $crate::kind::UnknownWord> {
                 match word {
                     $($word => Ok($name::$variant),)+
-                    _ => Err(UnknownWord { what: $what, word: word.to_owned(), expected: &[$($word),+] }),
+                    _ => Err($crate::kind::UnknownWord { what: $what, word: word.to_owned(), expected: &[$($word),+] }),
                 }
             }
         }
     };
 }
+
+pub(crate) use words;
 
 /// A word that is not in its list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

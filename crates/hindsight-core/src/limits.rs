@@ -56,6 +56,12 @@ pub const FORGET_IDS_MAX: usize = 1_000;
 pub const REQUEST_IDS_MAX: usize = 100_000;
 /// Most namespaces of one data directory.
 pub const NAMESPACES_MAX: usize = 100_000;
+/// Most settings of a namespace.
+pub const SETTINGS_MAX: usize = 64;
+/// Longest key of a setting, in characters.
+pub const SETTING_KEY_CHARS_MAX: usize = 64;
+/// Longest value of a setting, in characters.
+pub const SETTING_VALUE_CHARS_MAX: usize = 1_024;
 /// Most memories of one history.
 pub const HISTORY_MAX: usize = 1_000;
 /// Most memories that one feedback names.

@@ -60,6 +60,16 @@ pub enum EngineError {
         /// The memory that says it.
         id: MemoryId,
     },
+    /// What it says was forgotten or purged (L4).
+    #[error("{what} was forgotten on {}: {}", day(*forgotten_at), instead(*id))]
+    TombstonedValue {
+        /// Which part of the new memory.
+        what: &'static str,
+        /// The forgotten memory that said it; none when that is purged.
+        id: Option<MemoryId>,
+        /// When it was forgotten, or purged.
+        forgotten_at: Timestamp,
+    },
     /// The caller has seen an older version.
     #[error("memory {id} is at version {current}, not {given}: read it again before changing it")]
     VersionMismatch {
@@ -273,6 +283,7 @@ impl EngineError {
             EngineError::WrongState { .. }
             | EngineError::ErasurePending { .. }
             | EngineError::NotSuperseded { .. }
+            | EngineError::TombstonedValue { .. }
             | EngineError::SupersededSince { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
             EngineError::Unapplicable { .. } => ErrorKind::DataLoss,
@@ -291,6 +302,7 @@ impl EngineError {
             EngineError::NamespaceNotFound { .. } => "NAMESPACE_NOT_FOUND",
             EngineError::MemoryExists { .. } => "MEMORY_EXISTS",
             EngineError::DuplicateOf { .. } => "DUPLICATE_OF",
+            EngineError::TombstonedValue { .. } => "TOMBSTONED_VALUE",
             EngineError::VersionMismatch { .. } => "VERSION_MISMATCH",
             EngineError::RequestIdReused { .. } => "REQUEST_ID_REUSED",
             EngineError::ModelMismatch { .. } => "MODEL_MISMATCH",
@@ -314,6 +326,19 @@ impl EngineError {
             EngineError::Storage(error) => storage_reason(error.kind()),
             EngineError::Backup(error) => storage_reason(error.kind()),
         }
+    }
+}
+
+/// The date of a time, as it stands before the `T`.
+fn day(time: Timestamp) -> String {
+    time.to_string().chars().take_while(|one| *one != 'T').collect()
+}
+
+/// What can be done instead of writing it.
+fn instead(forgotten: Option<MemoryId>) -> String {
+    match forgotten {
+        Some(id) => format!("restore {id}, or insist with allow_forgotten"),
+        None => "insist with allow_forgotten to store it all the same".to_owned(),
     }
 }
 

@@ -35,8 +35,8 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory), `watch` (the change feed).
+//! memory, and what it repeats or contradicts), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `apply`,
+//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory), `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -54,6 +54,7 @@ mod forget;
 mod gauge;
 mod graph;
 mod history;
+mod jobs;
 mod load;
 mod maintenance;
 mod namespaces;
@@ -66,8 +67,10 @@ mod requests;
 #[cfg(test)]
 mod schedules;
 mod sessions;
+mod settings;
 mod state;
 mod sync;
+mod tombstones;
 pub mod unsynced;
 mod update;
 mod view;
@@ -82,12 +85,13 @@ pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureRe
 pub use options::{Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
-    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceStats, NamespaceSummary, Page,
-    PurgeDone, RolledBack, Updated, VectorGraph, Written,
+    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceInfo, NamespaceStats,
+    NamespaceSummary, Page, PurgeDone, RolledBack, Updated, VectorGraph, Written,
 };
 pub use request::{
     BatchRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker,
-    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
+    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem,
+    WriteOptions,
 };
 pub use sessions::{
     AppendTurnsRequest, CloseSessionRequest, EpisodeWrite, GetSessionRequest, ListSessionsRequest,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hindsight_core::limits::NAMESPACES_MAX;
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purged};
+use hindsight_core::{Batch, Change, LifeKey, Lsn, MemoryId, Namespace, Purged};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
@@ -73,7 +73,7 @@ impl Cell {
         }
         let mut cold = self.cold.lock();
         match cold.as_mut() {
-            Some(lies) if lsn <= lies.applied => {}
+            Some(lies) if lsn <= lies.applied && !has(Sabotage::CountTwice) => {}
             Some(lies) if drops(&batch) => {
                 // Nothing of what the files hold is left.
                 let mut state = self.state.write();
@@ -117,6 +117,14 @@ impl Cell {
         Some((cold.id, cold.tail.last().map_or(cold.applied, |(lsn, _)| *lsn)))
     }
 
+    /// Hands over what is set about the life of its memories.
+    pub(crate) fn life_set<T>(&self, see: impl FnOnce(&BTreeMap<LifeKey, u32>) -> T) -> T {
+        if let Some(cold) = self.cold.lock().as_ref() {
+            return see(&cold.life);
+        }
+        see(&self.state.read().settings.life)
+    }
+
     /// Whether it is in memory.
     pub(crate) fn is_loaded(&self) -> bool {
         self.is_loaded.load(Ordering::Acquire)
@@ -157,7 +165,11 @@ fn drops(batch: &Batch) -> bool {
     batch.changes.iter().any(|change| match change {
         Change::DropNamespace => true,
         Change::Purge(purge) => matches!(purge.target, Purged::Namespace(_)),
-        Change::Put(_) | Change::SetState { .. } | Change::Stand { .. } | Change::Access { .. } => false,
+        Change::Put(_)
+        | Change::SetState { .. }
+        | Change::Stand { .. }
+        | Change::Access { .. }
+        | Change::Settings(_) => false,
     })
 }
 

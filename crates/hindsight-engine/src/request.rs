@@ -1,6 +1,8 @@
 //! What the engine is asked to do. These values are unchecked; the engine checks them, whoever calls.
 
-use hindsight_core::{Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, Status, Verdict};
+use hindsight_core::{
+    Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, SettingsPatch, Status, Verdict,
+};
 
 /// One memory to write.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +48,8 @@ pub struct WriteOptions {
     pub validate_only: bool,
     /// What happens when the same is known already; [`OnDuplicate::Reinforce`] when absent.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request (W9).
     pub request_id: Option<String>,
 }
@@ -59,6 +63,8 @@ pub struct BatchRequest {
     pub all_or_nothing: bool,
     /// What happens with an item that says what is known already, or what an item before it says.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store what was forgotten or purged, too (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -76,6 +82,8 @@ pub struct UpdateRequest {
     pub vectors: Option<RawVectors>,
     /// Who made the vectors.
     pub maker: Maker,
+    /// Let it say what was forgotten or purged (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -100,6 +108,8 @@ pub enum ForgetTarget {
 pub struct ForgetRequest {
     /// Which memories.
     pub target: ForgetTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and forget nothing.
     pub validate_only: bool,
     /// The caller's own id of the request.
@@ -131,6 +141,8 @@ pub enum PurgeTarget {
 pub struct PurgeRequest {
     /// What to purge.
     pub target: PurgeTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and purge nothing.
     pub validate_only: bool,
     /// The caller's own id of the request. It is remembered as long as the ledger is kept.
@@ -190,4 +202,13 @@ pub struct ListRequest {
     pub after: Option<MemoryId>,
     /// The agent that asks.
     pub agent_id: Option<String>,
+}
+
+/// A change of a namespace's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SettingsRequest {
+    /// What to change.
+    pub patch: SettingsPatch,
+    /// Makes a repetition of the request act once.
+    pub request_id: Option<String>,
 }

@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::decide::now;
+use crate::decision::Wish;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::reply::Written;
@@ -288,7 +289,8 @@ impl<I: Io> EngineOver<I> {
         episode: EpisodeWrite,
     ) -> Result<Unsynced<Written, I>, EngineError> {
         let EpisodeWrite { item, on_duplicate, request } = episode;
-        self.write_as(namespace, item, (false, on_duplicate), request).map_err(|error| match error {
+        let wish = Wish { on_duplicate, allow_forgotten: false };
+        self.write_as(namespace, item, (false, wish), request).map_err(|error| match error {
             EngineError::Invalid(invalid) => flat_names(invalid).under("record.").into(),
             error => error,
         })

@@ -5,7 +5,7 @@
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
 use bincode::{Decode, Encode, config, error::DecodeError};
-use hindsight_core::{Batch, Change, Lsn, Namespace, Record};
+use hindsight_core::{Batch, Change, Lsn, Namespace, Purge, Record};
 
 use crate::{
     erasure::Erasure,
@@ -16,10 +16,14 @@ use crate::{
 
 /// The newest schema that this version reads. What an older one can say is written in that one, so that an older
 /// version reads it.
-pub const SCHEMA_VERSION: u16 = 2;
+pub const SCHEMA_VERSION: u16 = 3;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
+/// The schema of what schema 1 can't say, but for what came with schema 3.
+const SCHEMA_2: u16 = 2;
+/// The schema of batches and edits that set settings, and of purges that know values again.
+const SCHEMA_3: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -95,9 +99,8 @@ impl CodecError {
 /// [`CodecError::Encode`] or [`CodecError::Field`]; none of them happens to a batch that the core made.
 pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    let is_old = |change: &Change| matches!(change, Change::Put(_) | Change::SetState { .. });
-    let is_new = !batch.changes.iter().all(is_old);
-    encode_as(schema(is_new), StoredBatch::try_from(batch)?, &mut bytes)?;
+    let schema = batch.changes.iter().map(schema_of_change).max().unwrap_or(SCHEMA_1);
+    encode_as(schema, StoredBatch::try_from(batch)?, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -150,9 +153,8 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 /// As [`encode_batch`].
 pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    let is_newer = |edit: &Edit| matches!(edit, Edit::Directory { .. } | Edit::SetModel { .. });
-    let is_new = edits.iter().any(is_newer);
-    encode_as(schema(is_new), edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
+    let schema = edits.iter().map(schema_of_edit).max().unwrap_or(SCHEMA_1);
+    encode_as(schema, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }
 
@@ -168,7 +170,8 @@ pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
 pub(crate) fn encode_erasures(erasures: &[Erasure]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let stored: Vec<StoredErasure> = erasures.iter().map(StoredErasure::from).collect();
-    encode_as(SCHEMA_VERSION, stored, &mut bytes)?;
+    let schema = erasures.iter().map(|erasure| schema_of_purge(&erasure.purge)).max().unwrap_or(SCHEMA_2);
+    encode_as(schema, stored, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -178,8 +181,27 @@ pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> 
 }
 
 /// The oldest schema that can say it.
-fn schema(is_new: bool) -> u16 {
-    if is_new { SCHEMA_VERSION } else { SCHEMA_1 }
+fn schema_of_change(change: &Change) -> u16 {
+    match change {
+        Change::Put(_) | Change::SetState { .. } => SCHEMA_1,
+        Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace => SCHEMA_2,
+        Change::Purge(purge) => schema_of_purge(purge),
+        Change::Settings(_) => SCHEMA_3,
+    }
+}
+
+/// The oldest schema that can say it.
+fn schema_of_purge(purge: &Purge) -> u16 {
+    if purge.values.is_empty() { SCHEMA_2 } else { SCHEMA_3 }
+}
+
+/// The oldest schema that can say it.
+fn schema_of_edit(edit: &Edit) -> u16 {
+    match edit {
+        Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
+        Edit::SetSettings { .. } => SCHEMA_3,
+        _ => SCHEMA_1,
+    }
 }
 
 fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {

@@ -189,6 +189,7 @@ impl SessionHandle {
         let (how, request_id) = self.namespace.how(request_id, false);
         let namespace = &self.namespace.namespace;
         let record = episode.map(|SessionEpisode { record, vectors, on_duplicate }| RecordCall {
+            allow_forgotten: false,
             namespace: namespace.clone(),
             record,
             vectors,

@@ -93,6 +93,7 @@ fn a1_power_cuts_at_every_call() {
             all.points > 400
                 && all.unacknowledged > 20
                 && all.shortened > 20
+                && all.early > 5
                 && all.segments > 1
                 && all.checkpoints > 3
                 && all.intact > 0

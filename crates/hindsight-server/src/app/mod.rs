@@ -1,13 +1,14 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `purge`, `backup`, `sessions`, `watch`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
 mod embedding;
 mod error;
 mod gate;
+pub(crate) mod jobs;
 mod learn;
 pub(crate) mod page;
 mod purge;
@@ -15,6 +16,7 @@ mod read;
 mod recall;
 mod refusal;
 pub(crate) mod sessions;
+mod settings;
 mod watch;
 mod write;
 

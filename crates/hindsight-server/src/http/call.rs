@@ -50,6 +50,18 @@ impl Call {
         self.fields.namespace(header)
     }
 
+    /// The namespace where one is named, by the fields or by the header.
+    ///
+    /// # Errors
+    /// When what is there can't name one.
+    pub(super) fn optional_namespace(&mut self) -> Result<Option<Namespace>, Invalid> {
+        let header = text(&self.headers, NAMESPACE)?;
+        if header.is_none() && !self.fields.has("namespace") {
+            return Ok(None);
+        }
+        self.fields.namespace(header).map(Some)
+    }
+
     /// The request id, of the fields or of the header.
     ///
     /// # Errors
@@ -80,7 +92,8 @@ impl Call {
     pub(super) fn options(&mut self) -> Result<WriteOptions, Invalid> {
         let validate_only = self.fields.take("validate_only")?.unwrap_or(false);
         let on_duplicate = self.fields.take("on_duplicate")?;
-        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()? })
+        let allow_forgotten = self.fields.take("allow_forgotten")?.unwrap_or(false);
+        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()?, allow_forgotten })
     }
 
     /// `filter`, or `filters`.

@@ -106,15 +106,22 @@ impl Store for Bound {
     }
 
     async fn update(&self, id: MemoryId, patch: Patch, version: Option<u64>) -> Result<Memory, Trouble> {
-        let update =
-            UpdateRequest { id, patch, version, vectors: None, maker: Maker::Caller, request_id: None };
+        let update = UpdateRequest {
+            id,
+            patch,
+            version,
+            vectors: None,
+            maker: Maker::Caller,
+            request_id: None,
+            allow_forgotten: false,
+        };
         let written = self.app.update(self.namespace.clone(), update).await;
         written.map(|written| written.memory).map_err(trouble)
     }
 
     async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
         let target = ForgetTarget::Ids(ids);
-        let request = ForgetRequest { target, validate_only: false, request_id: None };
+        let request = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
         let affected = self.app.forget(self.namespace.clone(), request).await;
         affected.map(|affected| affected.count).map_err(trouble)
     }

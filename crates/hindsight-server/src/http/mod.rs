@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `session`, `watch`, `operations` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -11,6 +11,7 @@ mod browser;
 mod call;
 mod change;
 mod fields;
+mod jobs;
 mod json;
 mod learn;
 mod mcp;
@@ -20,6 +21,7 @@ mod purge;
 mod read;
 mod search;
 mod session;
+mod settings;
 mod watch;
 mod write;
 
@@ -53,7 +55,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 27] = [
+const PATHS: &[&str] = &[
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -76,6 +78,9 @@ const PATHS: [&str; 27] = [
     "/v1/namespaces/{namespace}/watch",
     "/namespaces",
     "/namespaces/drop",
+    "/jobs",
+    "/jobs/run",
+    "/namespaces/{namespace}",
     "/stats",
     "/info",
     "/health",
@@ -101,14 +106,24 @@ pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, ca
         .route("/memory/rollback", post(learn::rollback))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
+        // A namespace may be named "drop", too.
+        .route(
+            "/namespaces/drop",
+            delete(purge::drop_namespace)
+                .post(purge::drop_namespace)
+                .get(settings::show)
+                .patch(settings::change),
+        )
+        .route("/namespaces/{namespace}", get(settings::show).patch(settings::change))
         .route("/sessions/open", post(session::open))
         .route("/sessions/append", post(session::append))
         .route("/sessions/get", get(session::get).post(session::get))
         .route("/sessions/close", post(session::close))
         .route("/sessions/list", get(session::list).post(session::list))
         .route("/v1/namespaces/{namespace}/watch", get(watch::watch))
-        .route("/namespaces/drop", delete(purge::drop_namespace).post(purge::drop_namespace))
         .route("/namespaces", get(operations::namespaces))
+        .route("/jobs", get(jobs::list))
+        .route("/jobs/run", post(jobs::run))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))
         .route("/health", get(operations::ready))
@@ -122,7 +137,7 @@ pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, ca
 }
 
 async fn no_such_path(uri: Uri) -> Refusal {
-    let hint = match nearest(uri.path(), PATHS) {
+    let hint = match nearest(uri.path(), PATHS.iter().copied()) {
         Some(meant) => format!("did you mean {meant}?"),
         None => format!("there are {}", PATHS.join(", ")),
     };

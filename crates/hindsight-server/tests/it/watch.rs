@@ -233,7 +233,7 @@ async fn l9_a_slow_reader_is_waited_for_without_holding_anybody_up() {
     let long = "word ".repeat(1_500);
     for number in 0..40 {
         let entry = |item| WriteEntry { draft: draft(&format!("{number}/{item} {long}")), vectors: None };
-        ops.write_batch((0..20).map(entry).collect(), BatchOptions::default()).await.unwrap();
+        ops.batch_write((0..20).map(entry).collect(), BatchOptions::default()).await.unwrap();
         changes(&mut quick, 20).await;
     }
     let all = changes(&mut slow, 800).await;

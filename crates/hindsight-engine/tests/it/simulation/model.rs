@@ -61,6 +61,10 @@ pub(super) struct Space {
     requests: BTreeMap<u32, (u64, Vec<Item>)>,
     /// Those of purges.
     purges: BTreeMap<u32, u64>,
+    /// Whether writes are acknowledged before they are durable.
+    pub(super) is_async: bool,
+    /// The batch that said so last; 0 when none did.
+    settings_at: u64,
 }
 
 /// All namespaces after some number of batches.
@@ -93,6 +97,9 @@ impl Space {
         for (item, known) in &commit.images {
             self.items.insert(*item, Arc::clone(known));
             self.changed.insert(*item, lsn);
+        }
+        if let Call::Settings { is_async } = commit.request.call {
+            (self.is_async, self.settings_at) = (is_async, lsn);
         }
         match &commit.gone {
             Gone::Nothing => {}
@@ -222,7 +229,9 @@ impl Model {
             Err(kind) => return Foreseen::Refused(kind),
         };
         match space.images(request, at) {
-            Ok(images) if images.is_empty() && gone == Gone::Nothing => Foreseen::Nothing,
+            Ok(images) if images.is_empty() && gone == Gone::Nothing && !request.call.is_settings() => {
+                Foreseen::Nothing
+            }
             Ok(images) => Foreseen::Commit(Commit { request: request.clone(), at, images, gone }),
             Err(kind) => Foreseen::Refused(kind),
         }
@@ -235,6 +244,11 @@ const FORGOTTEN_MS: i64 = 30 * 24 * 3_600_000;
 impl Space {
     pub(super) fn exists(&self) -> bool {
         self.applied > self.dropped
+    }
+
+    /// D1: up to where the log must be durable before an answer is shown that reflects this namespace up to `lsn`.
+    pub(super) fn shown_after(&self, lsn: u64) -> u64 {
+        if self.is_async { lsn.min(self.settings_at) } else { lsn }
     }
 
     /// What a request takes away when the clock stands at `now`.
@@ -340,9 +354,12 @@ impl Space {
                 }
                 Ok(self.with_state(items, State::Active, at))
             }
-            Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop => {
-                Ok(Vec::new())
-            }
+            Call::Purge { .. }
+            | Call::PurgeGroup { .. }
+            | Call::PurgeAll
+            | Call::Expire
+            | Call::Drop
+            | Call::Settings { .. } => Ok(Vec::new()),
         }
     }
 
