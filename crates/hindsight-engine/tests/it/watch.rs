@@ -53,7 +53,7 @@ fn drain(watcher: &mut WatcherOver<MemIo>) -> Vec<Watched> {
     let mut all = Vec::new();
     loop {
         let before = watcher.revision();
-        let told = watcher.next().unwrap();
+        let told = watcher.read().unwrap();
         if told.is_empty() && watcher.revision() == before {
             return all;
         }
@@ -199,7 +199,7 @@ fn l9_a_checkpoint_ends_the_watch_of_whoever_is_too_far_behind() {
     assert!(engine.checkpoint().unwrap().segments_removed > 3);
     let (after, oldest) = watch_error(&engine, 0).unwrap();
     assert!(after == 0 && oldest > 3);
-    let error = slow.next().unwrap_err();
+    let error = slow.read().unwrap_err();
     assert!(
         matches!(error, EngineError::WatchCompacted { after: Lsn(0), oldest: told } if told.0 == oldest),
         "{error}"
@@ -354,7 +354,7 @@ fn l9_nothing_is_lost_between_the_sync_of_a_batch_and_its_place_in_memory() {
             scope.spawn(move || {
                 let mut revisions = Vec::new();
                 while revisions.len() < 2 * EACH && watcher.revision() < Lsn(2 * EACH as u64) {
-                    let told = watcher.next().unwrap();
+                    let told = watcher.read().unwrap();
                     revisions.extend(
                         told.into_iter().filter(|told| !told.events.is_empty()).map(|told| told.revision.0),
                     );
