@@ -48,6 +48,8 @@ pub(crate) type Wire = InterceptedService<Channel, Bearer>;
 pub(crate) struct Transport {
     channel: Channel,
     bearer: Bearer,
+    /// Watches have a connection of their own: one that is not read must not hold up other calls.
+    watch_channel: Channel,
     target: Target,
     retry: Retry,
     sent_bytes_max: usize,
@@ -68,16 +70,16 @@ impl Transport {
             let config = settings.tls.config(&target)?;
             endpoint = endpoint.tls_config(config).map_err(|_| target.error(ConnectHint::BadCertificate))?;
         }
-        let channel = endpoint
+        let endpoint = endpoint
             .connect_timeout(settings.connect_timeout)
             .http2_keep_alive_interval(settings.keepalive_interval)
             .keep_alive_timeout(settings.keepalive_timeout)
             .keep_alive_while_idle(true)
-            .tcp_keepalive(Some(settings.tcp_keepalive))
-            .connect_lazy();
+            .tcp_keepalive(Some(settings.tcp_keepalive));
         Ok(Transport {
-            channel,
             bearer: Bearer::new(settings.token.as_ref())?,
+            channel: endpoint.connect_lazy(),
+            watch_channel: endpoint.connect_lazy(),
             target,
             retry: settings.retry.clone(),
             sent_bytes_max: settings.sent_bytes_max,
@@ -107,7 +109,8 @@ impl Transport {
     }
 
     pub(crate) fn watches(&self) -> WatchServiceClient<Wire> {
-        WatchServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
+        let wire = InterceptedService::new(self.watch_channel.clone(), self.bearer.clone());
+        WatchServiceClient::new(wire).max_decoding_message_size(self.received_bytes_max)
     }
 
     pub(crate) fn admin(&self) -> AdminServiceClient<Wire> {

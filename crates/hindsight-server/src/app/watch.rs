@@ -109,7 +109,7 @@ impl Life {
                 Woken::ByTheLog(Ok(())) => {}
             }
             let read = move || {
-                let told = watcher.next();
+                let told = watcher.read();
                 (watcher, told)
             };
             let (back, told) = match self.app.on_worker(move |_| Ok(read())).await {

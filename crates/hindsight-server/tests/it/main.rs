@@ -21,6 +21,8 @@ mod purge;
 mod recall;
 mod restart;
 mod rules;
+mod sessions;
 mod settings;
 mod support;
 mod vectors;
+mod watch;

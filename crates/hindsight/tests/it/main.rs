@@ -22,4 +22,5 @@ mod purge;
 mod recall;
 mod rules;
 mod serve;
+mod sessions;
 mod settings;
