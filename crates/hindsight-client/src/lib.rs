@@ -77,11 +77,11 @@ pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
-    Action, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit,
-    Job, JobReport, JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace,
-    Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled,
-    Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Session, SessionDraft, SessionId,
-    SessionSettings, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp, Turn, TurnDraft,
-    Usage, VectorRole, Verdict, Violation, WatchEvent, Weights,
+    Action, AsOf, Axis, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Explanation,
+    Filter, Fusion, Hit, Job, JobReport, JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId,
+    Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, Prohibition, RawVector, RawVectors,
+    Reason, Recall, RecallId, Recalled, Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Session,
+    SessionDraft, SessionId, SessionSettings, Settings, SettingsPatch, Source, SourceKind, State, Status,
+    Timestamp, Turn, TurnDraft, Usage, VectorRole, Verdict, Violation, WatchEvent, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

@@ -70,6 +70,8 @@ pub(crate) enum Command {
     /// Ask for the memories that matter now
     #[command(visible_alias = "search")]
     Recall(Box<commands::recall::RecallArgs>),
+    /// Say why a memory is in the answer to a question, or why it is not
+    Explain(Box<commands::recall::ExplainArgs>),
     /// Show memories by id
     Get(commands::get::GetArgs),
     /// List memories

@@ -64,6 +64,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Write(args) => commands::write::run(c, *args, out).await,
         Command::Record(args) => commands::record::run(c, *args, out).await,
         Command::Recall(args) => commands::recall::run(c, *args, out).await,
+        Command::Explain(args) => commands::recall::explain(c, *args, out).await,
         Command::Get(args) => commands::get::run(c, args, out).await,
         Command::List(args) => commands::list::run(c, *args, out).await,
         Command::Update(args) => commands::update::run(c, *args, out).await,

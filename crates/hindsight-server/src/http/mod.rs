@@ -61,6 +61,7 @@ const PATHS: &[&str] = &[
     "/memory/record",
     "/memory/batch",
     "/memory/search",
+    "/memory/explain",
     "/memory/get",
     "/memory/list",
     "/memory/update",
@@ -102,6 +103,7 @@ pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, ca
         .route("/memory/record", post(write::record))
         .route("/memory/batch", post(write::batch))
         .route("/memory/search", post(search::search))
+        .route("/memory/explain", post(search::explain))
         .route("/memory/get", get(read::get))
         .route("/memory/list", get(read::list).post(read::list))
         .route("/memory/update", put(change::update).post(change::update))

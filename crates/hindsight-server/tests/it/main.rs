@@ -17,6 +17,7 @@ mod life;
 mod limits;
 mod mcp;
 mod purge;
+mod recall;
 mod restart;
 mod rules;
 mod settings;
