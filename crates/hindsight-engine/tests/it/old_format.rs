@@ -122,12 +122,13 @@ fn make_round(engine: &Engine, round: u32) {
         version: None,
         vectors: None,
         maker: Maker::Caller,
+        allow_forgotten: false,
         request_id: None,
     };
     engine.update(&ns("ops"), update).unwrap().wait().unwrap();
     let forgotten = write("ops", fact(&format!("window {number} is broken, 第{number}扇窗")), None, None);
     let target = ForgetTarget::Ids(vec![forgotten.id]);
-    let forget = ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
     engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
     let claim = Claim {
         subject: "user".to_owned(),
