@@ -146,7 +146,12 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
     if matches!(code, Code::DataLoss | Code::Internal) {
         tracing::error!(error = error as &dyn std::error::Error, "the engine failed");
     }
-    let mut refusal = Refusal::new(code, error.reason(), error.to_string());
+    let refusal = Refusal::new(code, error.reason(), error.to_string());
+    with_facts(refusal, error, [model, vectors])
+}
+
+/// What a program needs to go on.
+fn with_facts(mut refusal: Refusal, error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
     let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
     match error {
         EngineError::MemoryNotFound { id, .. }
