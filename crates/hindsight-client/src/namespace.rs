@@ -1,10 +1,13 @@
-//! Every call on the memories of one namespace: writing, reading, changing and learning each have a file.
+//! Every call on the memories of one namespace: writing, reading, changing, learning, sessions and watching each have a file.
 
 mod change;
 mod learn;
 mod purge;
 mod read;
+mod rules;
+mod session;
 mod settings;
+mod watch;
 mod write;
 
 use std::sync::Arc;
@@ -14,6 +17,9 @@ use hindsight_core::Namespace;
 
 pub use change::{ForgetMode, UpdateOptions};
 pub use learn::Feedback;
+pub use rules::{ConsolidateOptions, RuleQuery, SummarizeOptions};
+pub use session::{SessionEpisode, SessionHandle};
+pub use watch::{Change, Told, Watch, WatchBuilder, WatchFrom};
 pub use write::{BatchOptions, WriteOptions};
 
 use crate::request_id;

@@ -253,7 +253,10 @@ impl RolledBack {
 }
 
 /// The items of a list of an answer.
-fn listed<W, T: TryFrom<W, Error = Invalid>>(field: &str, items: Vec<W>) -> Result<Vec<T>, Invalid> {
+pub(crate) fn listed<W, T: TryFrom<W, Error = Invalid>>(
+    field: &str,
+    items: Vec<W>,
+) -> Result<Vec<T>, Invalid> {
     let items = items.into_iter().enumerate();
     items
         .map(|(index, item)| {
@@ -268,7 +271,7 @@ pub(crate) fn memory(wire: Option<v1::Memory>) -> Result<Memory, Invalid> {
     wire.try_into().map_err(|invalid: Invalid| invalid.under("memory."))
 }
 
-fn outcome(number: i32) -> Outcome {
+pub(crate) fn outcome(number: i32) -> Outcome {
     match v1::Outcome::try_from(number) {
         Ok(v1::Outcome::Created) => Outcome::Created,
         Ok(v1::Outcome::Reinforced) => Outcome::Reinforced,

@@ -56,6 +56,7 @@ impl<I: Io> EngineOver<I> {
             let batch = Batch { namespace: namespace.clone(), at, request: request_key, changes };
             let lsn = self.commit(&cell, batch)?;
             self.namespaces.note_drop(lsn);
+            self.sessions.lock().drop_namespace(namespace);
             lsn
         };
         let dropped = Affected { count, ids: Vec::new(), derived: Vec::new(), replayed: false, revision };

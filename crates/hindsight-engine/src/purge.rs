@@ -80,6 +80,9 @@ impl<I: Io> EngineOver<I> {
             digest: hash_of_request(&key, namespace, &id, Some(digest)),
         });
         let lsn = commit(&self.storage, &self.namespaces, cell, purge, at)?;
+        if is_whole {
+            self.sessions.lock().drop_namespace(namespace);
+        }
         Ok(PurgeBegun { purged: Some(lsn), ..PurgeBegun::nothing(&ids, derived, lsn) })
     }
 

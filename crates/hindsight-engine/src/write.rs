@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use hindsight_core::change::WAS_THERE;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
-use hindsight_core::{Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, Outcome, Timestamp};
+use hindsight_core::{
+    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, Outcome, RequestKey, Timestamp,
+};
 use hindsight_storage::io::Io;
 
 use crate::decide::next_time;
@@ -36,6 +38,21 @@ impl<I: Io> EngineOver<I> {
         let asked = (&item.draft, vectors, options.validate_only, options.on_duplicate);
         let wish = Wish { on_duplicate: options.on_duplicate, allow_forgotten: options.allow_forgotten };
         let request = key(options.request_id.as_deref(), call("write", wish), &asked)?;
+        self.write_as(namespace, item, (options.validate_only, wish), request)
+    }
+
+    /// As [`EngineOver::write`], for a request whose key is known: whether to store nothing, and what happens when the same
+    /// is known.
+    ///
+    /// # Errors
+    /// As [`EngineOver::write`].
+    pub(crate) fn write_as(
+        &self,
+        namespace: &Namespace,
+        item: WriteItem,
+        (validate_only, wish): (bool, Wish),
+        request: Option<RequestKey>,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
         cell.ensure_loaded(self.storage.records())?;
@@ -52,7 +69,7 @@ impl<I: Io> EngineOver<I> {
         };
         let mut memory = decided.memory;
         let changes: Vec<Change> = decided.own.into_iter().chain(decided.others).collect();
-        let revision = if options.validate_only || changes.is_empty() {
+        let revision = if validate_only || changes.is_empty() {
             if !matches!(decided.outcome, Outcome::Reinforced | Outcome::Echoed) {
                 // Nothing was stored, so nobody can ask for this id; it would only mislead.
                 memory.version = 0;
@@ -135,7 +152,11 @@ impl<I: Io> EngineOver<I> {
         (results, changes, at)
     }
 
-    fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
+    pub(crate) fn written_before(
+        &self,
+        cell: &Arc<Cell>,
+        seen: &Seen,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let (memory, applied) = present_state(cell, seen)?;
         let was_there = seen.ids.get(1) == Some(&WAS_THERE);
         let outcome = outcome_of(&cell.state.read(), seen, memory.id, was_there);

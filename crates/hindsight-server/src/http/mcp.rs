@@ -9,13 +9,14 @@ use axum::{
     response::Response,
 };
 use hindsight_core::{
-    Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled, draft::RecordDraft,
+    Draft, Invalid, Kind, Memory, MemoryId, Namespace, Patch, Recall, Recalled, RuleState, draft::RecordDraft,
 };
 use hindsight_engine::{
-    EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker, UpdateRequest, WriteItem, WriteOptions,
-    Written,
+    AppendTurnsRequest, CloseSessionRequest, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget,
+    GetSessionRequest, Maker, OpenSessionRequest, RuleListRequest, SessionRecord, SummarizeRequest,
+    UpdateRequest, WriteItem, WriteOptions, Written,
 };
-use hindsight_mcp::{Judgement, MemoryServer, Profile, Store, Stored, Trouble};
+use hindsight_mcp::{Judgement, MemoryServer, Profile, SessionCall, SessionSaid, Store, Stored, Trouble};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
@@ -130,6 +131,65 @@ impl Store for Bound {
         let request = FeedbackRequest { recall_id, items, task_status, request_id: None };
         let judged = self.app.feedback(self.namespace.clone(), request).await;
         judged.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
+    async fn rules(
+        &self,
+        state: RuleState,
+        task_type: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, Trouble> {
+        let list = RuleListRequest {
+            rule_states: vec![state],
+            task_types: task_type.into_iter().collect(),
+            page_size: limit,
+            ..RuleListRequest::default()
+        };
+        let page = self.app.rules(self.namespace.clone(), list).await;
+        page.map(|page| page.memories).map_err(trouble)
+    }
+
+    async fn summarize(
+        &self,
+        entity: String,
+        kind: Option<Kind>,
+        is_dry: bool,
+    ) -> Result<(Memory, Vec<MemoryId>), Trouble> {
+        let kinds = kind.into_iter().collect();
+        let request =
+            SummarizeRequest { entity, kinds, validate_only: is_dry, ..SummarizeRequest::default() };
+        let done = self.app.summarize(self.namespace.clone(), request).await;
+        done.map(|done| (done.summary, done.parts)).map_err(trouble)
+    }
+
+    async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {
+        let said = |session| SessionSaid { session, turns: Vec::new(), episode: None, is_closed: false };
+        let (app, namespace, agent_id) = (&self.app, self.namespace.clone(), None);
+        match call {
+            SessionCall::Open(draft) => {
+                let open = OpenSessionRequest { draft, request_id: None };
+                let opened = app.open_session(namespace, open).await.map_err(trouble)?;
+                Ok(said(Some(opened.session)))
+            }
+            SessionCall::Append(session_id, turns) => {
+                let append = AppendTurnsRequest { session_id, agent_id, turns, request_id: None };
+                let appended = app.append_turns(namespace, append).await.map_err(trouble)?;
+                Ok(said(Some(appended.session)))
+            }
+            SessionCall::Read(session_id, last) => {
+                let get = GetSessionRequest { session_id, agent_id, last };
+                let got = app.get_session(namespace, get).await.map_err(trouble)?;
+                Ok(SessionSaid { turns: got.turns, ..said(Some(got.session)) })
+            }
+            SessionCall::Close(session_id, record) => {
+                let record =
+                    record.map(|record| SessionRecord { record: *record, ..SessionRecord::default() });
+                let close = CloseSessionRequest { session_id, agent_id, record, request_id: None };
+                let closed = app.close_session(namespace, close).await.map_err(trouble)?;
+                let episode = closed.episode.map(|episode| episode.memory.id);
+                Ok(SessionSaid { episode, is_closed: true, ..said(closed.session) })
+            }
+        }
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {

@@ -18,5 +18,7 @@ mod life;
 mod mcp;
 mod program;
 mod purge;
+mod recall;
+mod rules;
 mod serve;
 mod settings;
