@@ -72,7 +72,7 @@ pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
-pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
+pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
 pub use options::{Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{

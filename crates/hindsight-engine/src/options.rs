@@ -19,6 +19,9 @@ pub struct Options {
     pub nearness: Nearness,
     /// How long a forgotten memory can be restored before it is purged; `None` keeps it for ever. Default 30 days.
     pub purge_forgotten_after: Option<Duration>,
+    /// What tells the time; the machine's own clock unless said. [`EngineOver::open_with`](crate::EngineOver::open_with)
+    /// takes that of its `Io`.
+    pub clock: hindsight_storage::Clock,
 }
 
 impl Default for Options {
@@ -28,6 +31,7 @@ impl Default for Options {
             graph: GraphRule::default(),
             nearness: Nearness::default(),
             purge_forgotten_after: Some(Duration::from_secs(30 * 24 * 60 * 60)),
+            clock: hindsight_storage::Clock::default(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::error::EngineError;
 /// An answer that reflects the log up to a position which may not be durable yet. Its value can be had only by
 /// waiting for the sync, so that nobody acts on what a crash could take back (invariant 4).
 #[must_use = "the value is in here, and it is nobody's until the log is synced"]
-pub struct Unsynced<T, I: Io = hindsight_storage::RealIo> {
+pub struct Unsynced<T, I: Io = hindsight_storage::ClockedIo> {
     value: T,
     lsn: Lsn,
     storage: Arc<Storage<Arc<I>>>,

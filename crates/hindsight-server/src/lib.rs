@@ -28,4 +28,5 @@ mod words;
 
 pub use config::{Config, ConfigError, Overrides};
 pub use error::ServeError;
+pub use hindsight_engine::Clock;
 pub use server::{Running, Server};

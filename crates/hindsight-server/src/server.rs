@@ -10,7 +10,7 @@ use std::{
 use hindsight_core::Timestamp;
 use hindsight_core::likeness::Thresholds;
 use hindsight_embed::{Embedder, StaticEmbedder};
-use hindsight_engine::{Engine, Nearness, OpenReport, Options};
+use hindsight_engine::{Clock, Engine, Nearness, OpenReport, Options};
 use tokio::{
     net::{TcpListener, TcpSocket},
     sync::watch,
@@ -54,12 +54,20 @@ impl Server {
     /// # Errors
     /// [`ServeError`]; nothing keeps running then.
     pub async fn start(config: &Config) -> Result<Running, ServeError> {
+        Server::start_with(config, Clock::default()).await
+    }
+
+    /// As [`Server::start`], with another clock than the machine's, by which all memories live.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub async fn start_with(config: &Config, clock: Clock) -> Result<Running, ServeError> {
         ignore_file_size_limit().map_err(ServeError::Signals)?;
         // Ports first: a port that is taken is found out before a log is replayed.
         let grpc_socket = bind(config.listen, "gRPC")?;
         let http_socket = bind(config.http, "HTTP")?;
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
-        let (engine, report) = open(config, embedder.model()).await?;
+        let (engine, report) = open(config, clock, embedder.model()).await?;
         let engine = Arc::new(engine);
         let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now()));
 
@@ -189,14 +197,14 @@ impl Running {
 }
 
 /// Opens the data directory. `built_in` is the model whose cosines the built-in thresholds are for.
-async fn open(config: &Config, built_in: &str) -> Result<(Engine, OpenReport), ServeError> {
+async fn open(config: &Config, clock: Clock, built_in: &str) -> Result<(Engine, OpenReport), ServeError> {
     let data = config.data.clone();
     let likeness = &config.likeness;
     let nearness = Nearness {
         of_model: [(built_in.to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
         default: likeness.over(Thresholds::default()),
     };
-    let options = Options { storage: config.storage.options(), nearness, ..Options::default() };
+    let options = Options { storage: config.storage.options(), nearness, clock, ..Options::default() };
     let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;
     match opened {
         Ok(Ok(opened)) => Ok(opened),
