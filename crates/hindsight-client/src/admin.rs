@@ -1,7 +1,7 @@
 //! What a server says about itself and its namespaces.
 
-use hindsight_core::{Invalid, Lsn, Namespace, Timestamp};
-use hindsight_proto::{call, time, v1};
+use hindsight_core::{Invalid, Lsn, Namespace, Settings, Timestamp};
+use hindsight_proto::{call, settings, time, v1};
 use serde::Serialize;
 
 /// A server and what it runs on.
@@ -44,6 +44,22 @@ pub struct NamespaceSummary {
     pub name: Namespace,
     /// Its memories, without the forgotten ones.
     pub memories: u64,
+}
+
+/// A namespace with what is set about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NamespaceInfo {
+    /// Its name.
+    pub name: Namespace,
+    /// Its memories, without the forgotten ones.
+    pub memories: u64,
+    /// Its settings.
+    pub settings: Settings,
+    /// The log position that the answer reflects, or that holds the change.
+    pub revision: Lsn,
+    /// The newest durable log position: a write that was acknowledged with a revision up to this one can't be lost.
+    pub durable_revision: Lsn,
 }
 
 /// The graph over the vectors of a large namespace, and how good it is.
@@ -110,6 +126,19 @@ impl ServerInfo {
 impl NamespaceSummary {
     pub(crate) fn from_wire(wire: &v1::NamespaceSummary) -> Result<NamespaceSummary, Invalid> {
         Ok(NamespaceSummary { name: call::namespace(&wire.name)?, memories: wire.memories })
+    }
+}
+
+impl NamespaceInfo {
+    pub(crate) fn from_wire(wire: Option<v1::NamespaceInfo>) -> Result<NamespaceInfo, Invalid> {
+        let wire = wire.ok_or_else(|| Invalid::one("namespace", "is missing"))?;
+        Ok(NamespaceInfo {
+            name: call::namespace(&wire.name)?,
+            memories: wire.memories,
+            settings: settings::from_wire(wire.settings)?,
+            revision: Lsn(wire.revision),
+            durable_revision: Lsn(wire.durable_revision),
+        })
     }
 }
 

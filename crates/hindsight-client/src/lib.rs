@@ -39,6 +39,7 @@ pub mod builder;
 pub mod client;
 pub mod connect;
 pub mod error;
+mod jobs;
 pub mod list;
 pub mod namespace;
 pub mod purged;
@@ -49,7 +50,7 @@ mod retry;
 mod status;
 mod transport;
 
-pub use admin::{Model, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
+pub use admin::{Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -65,9 +66,10 @@ pub use reply::{
 
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Entity, Episode, Filter, Fusion, Hit, Kind, Layer, Lsn, Memory,
-    MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall,
-    RecallId, Recalled, Relation, Rule, RuleState, Scope, Source, SourceKind, State, Status, Timestamp,
-    Usage, VectorRole, Verdict, Violation, Weights,
+    Action, Breakdown, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit, Job, JobReport,
+    JobStatus, Kind, Layer, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch,
+    Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope, Settings,
+    SettingsPatch, Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict, Violation,
+    Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

@@ -4,6 +4,7 @@ mod change;
 mod learn;
 mod purge;
 mod read;
+mod settings;
 mod write;
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The only vocabulary of mutation. The log holds batches of changes; `apply` repeats them without deciding anything.
 
-use crate::{Memory, MemoryId, Namespace, State, Timestamp, Usage, embedding::NamedVector};
+use crate::{Memory, MemoryId, Namespace, Settings, State, Timestamp, Usage, embedding::NamedVector};
 
 /// A position in the log: the number of a batch, from 1, without gaps.
 #[derive(
@@ -63,6 +63,8 @@ pub enum Change {
     DropNamespace,
     /// Memories, or all of the namespace, are gone, and their bytes are to be erased from the disk.
     Purge(Box<Purge>),
+    /// The namespace has these settings from now on, all of them. Also its first batch may say so.
+    Settings(Box<Settings>),
 }
 
 /// What of a memory changes without a word of it: where it is in its life, how sure it is, until when it is true, what
@@ -112,7 +114,7 @@ impl Change {
         match self {
             Change::Put(record) => Some(record.memory.id),
             Change::SetState { id, .. } | Change::Stand { id, .. } | Change::Access { id, .. } => Some(*id),
-            Change::DropNamespace | Change::Purge(_) => None,
+            Change::DropNamespace | Change::Purge(_) | Change::Settings(_) => None,
         }
     }
 
@@ -122,7 +124,7 @@ impl Change {
         match self {
             Change::Put(record) => Some(record.memory.version),
             Change::SetState { version, .. } | Change::Stand { version, .. } => Some(*version),
-            Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => None,
+            Change::Access { .. } | Change::DropNamespace | Change::Purge(_) | Change::Settings(_) => None,
         }
     }
 }
@@ -190,7 +192,7 @@ impl Batch {
                 Change::Put(record) => ids.push(record.memory.id),
                 Change::SetState { id, .. } => ids.push(*id),
                 Change::Stand { id, .. } => others.push(*id),
-                Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => {}
+                Change::Access { .. } | Change::DropNamespace | Change::Purge(_) | Change::Settings(_) => {}
             }
         }
         ids.append(&mut others);

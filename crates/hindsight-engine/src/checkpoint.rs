@@ -179,6 +179,7 @@ fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell) -> Option<NamespaceChe
             // Vectors have at most 4,096 numbers.
             dimension: u32::try_from(model.dimension).unwrap_or(u32::MAX),
         }),
+        settings: state.settings.clone(),
         records: held(rewrite),
         requests: state.requests.since(if rewrite { Lsn(0) } else { state.stored }),
         rewrite,

@@ -33,7 +33,11 @@ impl<I: Io> EngineOver<I> {
             let state = cell.state.read();
             if let Some(seen) = state.requests.seen(request_key.as_ref())? {
                 let (lsn, ids) = (seen.lsn, Vec::new());
-                return Ok(self.unsynced(Affected { count: 0, ids, replayed: true, revision: lsn }, lsn));
+                return Ok(self.answer(
+                    &state,
+                    Affected { count: 0, ids, replayed: true, revision: lsn },
+                    lsn,
+                ));
             }
             if !state.is_there() {
                 return Err(not_found());

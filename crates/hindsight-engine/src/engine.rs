@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use hindsight_core::{Batch, Change, Lsn, Namespace};
+use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
@@ -12,9 +12,11 @@ use hindsight_storage::{CheckpointReport, ClockedIo, ReplayError, Storage, Stora
 use parking_lot::Mutex;
 
 use crate::checkpoint;
+use crate::decide::now;
 use crate::error::EngineError;
 use crate::feedback::SharedRecalls;
 use crate::graph::{Grapher, Graphs};
+use crate::jobs::Jobs;
 use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
@@ -36,7 +38,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
     pub(crate) recalls: SharedRecalls,
-    pub(crate) purge_forgotten_after: Option<Duration>,
+    pub(crate) life: Life,
+    pub(crate) jobs: Jobs<I>,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -58,10 +61,9 @@ impl Engine {
             EngineOver::open_with(Arc::new(ClockedIo::new(options.clock.clone())), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
-        let forgotten_after = engine.purge_forgotten_after;
         let io = Arc::clone(&engine.io);
         let (graphs, spaces) = (Arc::clone(&engine.graphs), Arc::clone(&namespaces));
-        let duties = Duties { io, storage, namespaces, checkpoint_bytes, forgotten_after };
+        let duties = Duties { io, storage, namespaces, checkpoint_bytes };
         *engine.maintenance.lock() = Some(Maintenance::start(duties, home)?);
         *engine.grapher.lock() = Some(Grapher::start(graphs, spaces)?);
         Ok((engine, report))
@@ -88,6 +90,7 @@ impl<I: Io> EngineOver<I> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
+        let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),
             grapher: Mutex::new(None),
@@ -97,7 +100,8 @@ impl<I: Io> EngineOver<I> {
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
             recalls: SharedRecalls::default(),
-            purge_forgotten_after: options.purge_forgotten_after,
+            life: options.life,
+            jobs,
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
@@ -164,14 +168,16 @@ impl<I: Io> EngineOver<I> {
         limit: usize,
     ) -> Result<Unsynced<(Vec<NamespaceSummary>, bool), I>, EngineError> {
         let cells = self.namespaces.after(after);
-        let mut newest = Lsn(0);
+        let (mut newest, mut shown_after) = (Lsn(0), self.namespaces.newest_drop());
         let mut named = Vec::new();
         for cell in cells.iter().take(limit) {
             named.push(NamespaceSummary { name: cell.name.clone(), memories: self.memories_of(cell)? });
-            newest = newest.max(cell.state.read().applied);
+            let state = cell.state.read();
+            newest = newest.max(state.applied);
+            shown_after = shown_after.max(state.shown_after(state.applied));
         }
-        newest = newest.max(self.namespaces.newest_drop());
-        Ok(self.unsynced((named, cells.len() > limit), newest))
+        newest = newest.max(shown_after);
+        Ok(Unsynced::new((named, cells.len() > limit), newest, shown_after, &self.storage))
     }
 
     /// How many namespaces hold memories.
@@ -258,7 +264,8 @@ impl<I: Io> EngineOver<I> {
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.
     pub(crate) fn commit(&self, cell: &Cell, batch: Batch) -> Result<Lsn, EngineError> {
-        let mut lsn = self.storage.append_as(&batch, urgency_of(&batch))?;
+        let pace = cell.state.read().pace_of(&batch);
+        let mut lsn = self.storage.append_as(&batch, urgency_of(&batch), pace)?;
         if has(Sabotage::PositionFromClock) {
             lsn = Lsn(self.io.now_ms());
         }
@@ -270,8 +277,14 @@ impl<I: Io> EngineOver<I> {
         Ok(lsn)
     }
 
+    /// How long the memories of a namespace live.
+    pub(crate) fn life_of(&self, _cell: &Cell) -> Life {
+        self.life
+    }
+
+    /// An answer that waits until everything it reflects is durable.
     pub(crate) fn unsynced<T>(&self, value: T, lsn: Lsn) -> Unsynced<T, I> {
-        Unsynced::new(value, lsn, &self.storage)
+        Unsynced::new(value, lsn, lsn, &self.storage)
     }
 
     fn memories_of(&self, cell: &Cell) -> Result<u64, EngineError> {
@@ -282,9 +295,9 @@ impl<I: Io> EngineOver<I> {
     }
 }
 
-/// On a full disk a batch that stores a memory, or a new version of one, waits for room. All others are small and make
+/// On a full disk a batch that stores a memory, a new version of one, or settings waits for room. All others are small and make
 /// less of what is stored, or end something: that must be possible at any time.
 fn urgency_of(batch: &Batch) -> Urgency {
-    let stores = batch.changes.iter().any(|change| matches!(change, Change::Put(_)));
+    let stores = batch.changes.iter().any(|change| matches!(change, Change::Put(_) | Change::Settings(_)));
     if stores { Urgency::Ordinary } else { Urgency::Urgent }
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Purge, Purged, State, Timestamp};
+use hindsight_core::{Batch, Change, Lsn, Memory, MemoryId, Purge, Purged, State, Timestamp};
 use hindsight_storage::io::Io;
-use hindsight_storage::{Erased, Erasure, ErasureReceipt, Loaded, Storage, Urgency};
+use hindsight_storage::{Erased, Erasure, ErasureReceipt, Loaded, Pace, Storage, Urgency};
 use parking_lot::Mutex;
 
 use crate::checkpoint;
@@ -14,6 +14,7 @@ use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::{Cell, Namespaces};
 use crate::purge::purge_of;
+use crate::state::NamespaceState;
 
 /// So many receipts are kept with their lists of files.
 const RECEIPTS_KEPT: usize = 16;
@@ -93,44 +94,39 @@ pub(crate) fn erase<I: Io>(
     Ok(erased)
 }
 
-/// Logs the purge of what was forgotten before `cutoff`. Returns how many memories that were.
+/// The memories that were forgotten before `cutoff`.
+pub(crate) fn forgotten_before(state: &NamespaceState, cutoff: Timestamp) -> Vec<MemoryId> {
+    let is_expired = |memory: &Memory| memory.state == State::Forgotten && memory.updated_at < cutoff;
+    let expired = state.records.iter().filter(|(_, held)| is_expired(&held.record.memory));
+    expired.map(|(id, _)| *id).collect()
+}
+
+/// Logs the purge of what was forgotten before `cutoff` in a namespace that is in memory. Returns how many memories that
+/// were.
 ///
 /// # Errors
-/// When a namespace can't be loaded, or the log fails.
+/// When the log fails.
 pub(crate) fn purge_forgotten<I: Io>(
-    io: &I,
-    storage: &Storage<Arc<I>>,
-    namespaces: &Namespaces,
+    engine: &EngineOver<I>,
+    cell: &Cell,
     cutoff: Timestamp,
 ) -> Result<u64, EngineError> {
-    let mut count = 0;
-    for cell in namespaces.after(None) {
-        if !cell.is_loaded() && !may_have_expired(storage, &cell, cutoff)? {
-            continue;
-        }
-        cell.ensure_loaded(storage.records())?;
-        let _writer = cell.lock_writer();
-        let state = cell.state.read();
-        let is_expired = |record: &hindsight_core::Record| {
-            record.memory.state == State::Forgotten && record.memory.updated_at < cutoff
-        };
-        let expired = state.records.iter().filter(|(_, held)| is_expired(&held.record));
-        let ids: Vec<MemoryId> = expired.map(|(id, _)| *id).collect();
-        let at = next_time(io, &state);
-        drop(state);
-        if ids.is_empty() {
-            continue;
-        }
-        let key = namespaces.erasures.key(io, storage)?;
-        commit(storage, namespaces, &cell, purge_of(key, &cell.name, &ids), at)?;
-        count += ids.len() as u64;
+    let EngineOver { io, storage, namespaces, .. } = engine;
+    let _writer = cell.lock_writer();
+    let state = cell.state.read();
+    let (ids, at) = (forgotten_before(&state, cutoff), next_time(&**io, &state));
+    drop(state);
+    if ids.is_empty() {
+        return Ok(0);
     }
-    Ok(count)
+    let key = namespaces.erasures.key(&**io, storage)?;
+    commit(storage, namespaces, cell, purge_of(key, &cell.name, &ids), at)?;
+    Ok(ids.len() as u64)
 }
 
 /// Whether a namespace that is not in memory has a memory that was forgotten before `cutoff`. It is not loaded for that: a
 /// look at every namespace must not bring all of them into memory.
-fn may_have_expired<I: Io>(
+pub(crate) fn may_have_expired<I: Io>(
     storage: &Storage<Arc<I>>,
     cell: &Cell,
     cutoff: Timestamp,
@@ -167,7 +163,7 @@ pub(crate) fn commit<I: Io>(
     let batch = Batch { namespace: cell.name.clone(), at, request: None, changes };
     let mut pending = namespaces.erasures.pending.lock();
     // A purge makes less of what is stored: on a full disk it may have the reserve.
-    let lsn = storage.append_as(&batch, Urgency::Urgent)?;
+    let lsn = storage.append_as(&batch, Urgency::Urgent, Pace::Prompt)?;
     pending.push(Erasure { lsn, at, purge, done: None });
     drop(pending);
     crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
@@ -178,20 +174,20 @@ pub(crate) fn commit<I: Io>(
 }
 
 impl<I: Io> EngineOver<I> {
-    /// Purges what was forgotten longer ago than the options allow, and erases whatever is purged and not erased: what the
-    /// engine's thread does by itself on the machine's own disk, and a simulator drives.
+    /// Purges what was forgotten longer ago than the settings allow, and erases whatever is purged and not erased: what the
+    /// purge job and the engine's thread do on the machine's own disk, and a simulator drives.
     ///
     /// # Errors
     /// When the log fails, or files can't be written or removed; a later step goes on.
     pub fn purge_step(&self) -> Result<PurgeStep, EngineError> {
-        let expired = match self.purge_forgotten_after {
-            Some(time) => {
-                let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-                let cutoff = now(&*self.io).plus_ms(-time);
-                purge_forgotten(&*self.io, &self.storage, &self.namespaces, cutoff)?
+        let (mut expired, now) = (0, now(&*self.io));
+        for cell in self.namespaces.after(None) {
+            let Some(cutoff) = self.life_of(&cell).forgotten_before(now) else { continue };
+            if cell.is_loaded() || may_have_expired(&self.storage, &cell, cutoff)? {
+                cell.ensure_loaded(self.storage.records())?;
+                expired += purge_forgotten(self, &cell, cutoff)?;
             }
-            None => 0,
-        };
+        }
         let Erased { receipts, waits_for } = self.erase_step()?;
         Ok(PurgeStep { expired, receipts, waits_for })
     }
@@ -246,7 +242,7 @@ impl<I: Io> EngineOver<I> {
 /// What purges under one key take out of a namespace; `None` when that is nothing.
 fn missed_in<'a>(
     cell: &Cell,
-    state: &crate::state::NamespaceState,
+    state: &NamespaceState,
     key: [u8; 32],
     purges: impl Iterator<Item = &'a Erasure>,
 ) -> Option<Purge> {

@@ -113,7 +113,7 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             let state = cell.state.read();
             let judged = Judged { memories: present(&state, &seen.ids), replayed: true, revision: seen.lsn };
-            return Ok(self.unsynced(judged, state.applied));
+            return Ok(self.answer(&state, judged, state.applied));
         }
         if let Some(id) = feedback.recall_id {
             self.check_hits(id, namespace, &feedback.items)?;
@@ -130,7 +130,7 @@ impl<I: Io> EngineOver<I> {
             self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
         };
         let memories = present(&cell.state.read(), &ids);
-        Ok(self.unsynced(Judged { memories, replayed: false, revision }, revision))
+        Ok(self.answer_of(&cell, Judged { memories, replayed: false, revision }, revision))
     }
 
     fn check_hits(

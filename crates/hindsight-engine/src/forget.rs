@@ -39,7 +39,7 @@ impl<I: Io> EngineOver<I> {
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
-            return Ok(self.affected_before(&seen));
+            return Ok(self.affected_before(&cell, &seen));
         }
         let (changes, at) = {
             let state = cell.state.read();
@@ -49,15 +49,15 @@ impl<I: Io> EngineOver<I> {
         };
         if forget.validate_only || changes.is_empty() {
             let revision = cell.state.read().applied;
-            return Ok(self.unsynced(affected(&changes, revision), revision));
+            return Ok(self.answer_of(&cell, affected(&changes, revision), revision));
         }
         let mut done = affected(&changes, hindsight_core::Lsn(0));
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
-        Ok(self.unsynced(done, revision))
+        Ok(self.answer_of(&cell, done, revision))
     }
 
-    /// Brings forgotten memories back, as they were.
+    /// Brings forgotten and archived memories back into recall. Their time begins anew.
     ///
     /// # Errors
     /// When an id is unknown or its memory not forgotten, or the log fails.
@@ -74,7 +74,7 @@ impl<I: Io> EngineOver<I> {
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(mut seen) = seen {
             seen.ids.retain(|id| restore.ids.contains(id));
-            return Ok(self.affected_before(&seen));
+            return Ok(self.affected_before(&cell, &seen));
         }
         let (changes, at) = {
             let state = cell.state.read();
@@ -82,7 +82,7 @@ impl<I: Io> EngineOver<I> {
             let ids = known(&cell, &state, &restore.ids)?;
             for id in &ids {
                 let found = state.record(*id).map_or(State::Active, |record| record.memory.state);
-                if found != State::Forgotten {
+                if !matches!(found, State::Forgotten | State::Archived) {
                     return Err(EngineError::WrongState { id: *id, state: found, needed: State::Forgotten });
                 }
             }
@@ -95,13 +95,13 @@ impl<I: Io> EngineOver<I> {
         done.count = u32::try_from(done.ids.len()).unwrap_or(u32::MAX);
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
-        Ok(self.unsynced(done, revision))
+        Ok(self.answer_of(&cell, done, revision))
     }
 
-    fn affected_before(&self, seen: &Seen) -> Unsynced<Affected, I> {
+    fn affected_before(&self, cell: &Cell, seen: &Seen) -> Unsynced<Affected, I> {
         let count = u32::try_from(seen.ids.len()).unwrap_or(u32::MAX);
         let ids = seen.ids.iter().copied().take(FORGET_IDS_MAX).collect();
-        self.unsynced(Affected { count, ids, replayed: true, revision: seen.lsn }, seen.lsn)
+        self.answer_of(cell, Affected { count, ids, replayed: true, revision: seen.lsn }, seen.lsn)
     }
 
     /// A namespace that was never written to holds no memory: an id is unknown there, and a filter matches none.

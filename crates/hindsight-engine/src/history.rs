@@ -41,7 +41,7 @@ impl<I: Io> EngineOver<I> {
             .collect();
         memories.sort_by_key(|memory| (learn::holds_from(memory), memory.created_at, memory.id));
         let history = History { memories, revision: state.applied };
-        Ok(self.unsynced(history, state.applied))
+        Ok(self.answer(&state, history, state.applied))
     }
 
     /// Takes back that a memory was replaced, or replaced others: the older ones become valid again, the newer one
@@ -60,7 +60,7 @@ impl<I: Io> EngineOver<I> {
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
             let state = cell.state.read();
-            return Ok(self.unsynced(rolled_back(&state, &seen.ids, Some(&seen)), state.applied));
+            return Ok(self.answer(&state, rolled_back(&state, &seen.ids, Some(&seen)), state.applied));
         }
         let (changes, at) = {
             let state = cell.state.read();
@@ -71,7 +71,7 @@ impl<I: Io> EngineOver<I> {
         let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let done = rolled_back(&cell.state.read(), &ids, None);
-        Ok(self.unsynced(RolledBack { revision, ..done }, revision))
+        Ok(self.answer_of(&cell, RolledBack { revision, ..done }, revision))
     }
 }
 

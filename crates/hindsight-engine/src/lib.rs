@@ -31,8 +31,8 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `history`, `feedback`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `apply`,
+//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -50,6 +50,7 @@ mod forget;
 mod gauge;
 mod graph;
 mod history;
+mod jobs;
 mod load;
 mod maintenance;
 mod namespaces;
@@ -61,6 +62,7 @@ pub mod request;
 mod requests;
 #[cfg(test)]
 mod schedules;
+mod settings;
 mod settle;
 mod state;
 mod sync;
@@ -77,11 +79,12 @@ pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, Er
 pub use options::{Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
-    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceStats, NamespaceSummary, Page,
-    PurgeDone, RolledBack, Updated, VectorGraph, Written,
+    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceInfo, NamespaceStats,
+    NamespaceSummary, Page, PurgeDone, RolledBack, Updated, VectorGraph, Written,
 };
 pub use request::{
     BatchRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker,
-    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
+    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem,
+    WriteOptions,
 };
 pub use unsynced::Unsynced;

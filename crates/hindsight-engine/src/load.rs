@@ -78,6 +78,7 @@ pub(crate) fn load<I: Io>(files: &RecordFiles<I>, cold: &Cold) -> Result<Namespa
         for SeenRequest { key, ids, lsn } in requests {
             state.requests.remember(key, ids, lsn);
         }
+        (state.settings, state.settings_at) = (stored.settings, stored.applied);
         state.applied = stored.applied;
         state.stored = stored.applied;
         state.last_at = stored.last_at;

@@ -41,7 +41,7 @@ impl<I: Io> EngineOver<I> {
         let record = state.record(id).filter(|record| record.memory.is_visible_to(agent));
         let record = record.ok_or_else(not_found)?;
         let got = Got { memory: record.memory.clone(), revision: state.applied };
-        Ok(self.unsynced(got, state.applied))
+        Ok(self.answer(&state, got, state.applied))
     }
 
     /// One memory of a namespace that is not loaded, read from where the directory says that it lies. The directory is no
@@ -88,7 +88,7 @@ impl<I: Io> EngineOver<I> {
         };
         let state = cell.state.read();
         let page = page(&state, list, now(&*self.io));
-        Ok(self.unsynced(page, state.applied))
+        Ok(self.answer(&state, page, state.applied))
     }
 
     /// The few memories that matter now, each with the reason why. An unknown namespace recalls nothing.
@@ -119,7 +119,7 @@ impl<I: Io> EngineOver<I> {
             self.returned(cell, &mut recalled)?;
         }
         let lsn = state.applied;
-        Ok(self.unsynced(recalled, lsn))
+        Ok(self.answer(state, recalled, lsn))
     }
 
     /// Content and summary of a memory as they are now, whoever may see it: for an embedder that makes its vectors anew.
@@ -143,7 +143,7 @@ impl<I: Io> EngineOver<I> {
         if !state.is_there() {
             return Err(EngineError::NamespaceNotFound { namespace: namespace.clone() });
         }
-        Ok(self.unsynced(count(&state), state.applied))
+        Ok(self.answer(&state, count(&state), state.applied))
     }
 
     /// The namespace of a memory that must be there.

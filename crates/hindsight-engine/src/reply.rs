@@ -1,6 +1,6 @@
 //! What the engine answers. Each answer comes as an [`crate::Unsynced`] value and can be read once the log is synced.
 
-use hindsight_core::{Lsn, Memory, MemoryId, Neighbor, Outcome, Timestamp};
+use hindsight_core::{Lsn, Memory, MemoryId, Neighbor, Outcome, Settings, Timestamp};
 use hindsight_storage::ErasureReceipt;
 
 use crate::EngineError;
@@ -202,4 +202,20 @@ pub struct NamespaceSummary {
     pub name: hindsight_core::Namespace,
     /// Its memories, without the forgotten ones.
     pub memories: u64,
+}
+
+/// A namespace with what is set about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceInfo {
+    /// Its settings.
+    pub settings: Settings,
+    /// Its memories, without the forgotten ones.
+    pub memories: u64,
+    /// The log position that the answer reflects, or that holds the change.
+    pub revision: Lsn,
+    /// The newest durable log position when the answer was made: where durability is async, what was acknowledged behind it
+    /// could still be lost.
+    pub durable: Lsn,
+    /// The request id was seen before: nothing was done again, and these are the settings as they are now.
+    pub replayed: bool,
 }

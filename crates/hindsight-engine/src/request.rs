@@ -1,6 +1,8 @@
 //! What the engine is asked to do. These values are unchecked; the engine checks them, whoever calls.
 
-use hindsight_core::{Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, Status, Verdict};
+use hindsight_core::{
+    Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, SettingsPatch, Status, Verdict,
+};
 
 /// One memory to write.
 #[derive(Debug, Clone, Default)]
@@ -190,4 +192,13 @@ pub struct ListRequest {
     pub after: Option<MemoryId>,
     /// The agent that asks.
     pub agent_id: Option<String>,
+}
+
+/// A change of a namespace's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SettingsRequest {
+    /// What to change.
+    pub patch: SettingsPatch,
+    /// Makes a repetition of the request act once.
+    pub request_id: Option<String>,
 }

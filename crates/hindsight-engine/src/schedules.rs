@@ -34,8 +34,9 @@ fn each_order(run: impl Fn() + Send + Sync + 'static) {
 
 fn open(io: &MemIo) -> Arc<Engine> {
     let log = LogOptions { segment_bytes: 16 << 10, preallocate_bytes: 0, ..LogOptions::default() };
-    let options =
-        Options { storage: StorageOptions { log, ..StorageOptions::default() }, ..Options::default() };
+    // The disk is memory: a reserve would be written out for each order, and no test here fills the disk.
+    let storage = StorageOptions { log, reserve_bytes: 0, ..StorageOptions::default() };
+    let options = Options { storage, ..Options::default() };
     Arc::new(EngineOver::open_with(Arc::new(io.clone()), Path::new("/data"), options).unwrap().0)
 }
 

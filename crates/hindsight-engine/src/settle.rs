@@ -20,8 +20,8 @@ pub(crate) enum Wins {
     Risen,
 }
 
-/// The same changes, with what has to give way to the memories that they make active, and with those of these as history
-/// that have to give way themselves. Those that were decided stay in their order; what is added stands behind them.
+/// The same changes, with what has to give way to the memories that they make active. Behind those stand the ones that were
+/// to become active and have to give way themselves.
 pub(crate) fn settled(
     state: &NamespaceState,
     changes: Vec<Change>,
@@ -31,40 +31,35 @@ pub(crate) fn settled(
 ) -> Vec<Change> {
     let mut settling =
         Settling { overlay: Overlay::new(state), risen: Vec::new(), wins, at, added: Vec::new() };
-    let with_after = |change: Change| {
-        let after = settling.after(&change);
-        (change, after)
-    };
-    let mut changes: Vec<(Change, Option<Record>)> = changes.into_iter().map(with_after).collect();
-    for (_, after) in &changes {
-        if let Some(record) = after.as_ref().filter(|record| record.memory.state != State::Active) {
-            settling.overlay.note(Arc::new(record.clone()), &Marks::default());
+    let mut kept = Vec::new();
+    let mut rising: Vec<(usize, Change, Record)> = Vec::new();
+    for (index, change) in changes.into_iter().enumerate() {
+        match settling.after(&change) {
+            Some(record) if record.memory.state == State::Active => rising.push((index, change, record)),
+            after => {
+                let after = after.map(Arc::new);
+                after.into_iter().for_each(|record| settling.overlay.note(record, &Marks::default()));
+                kept.push(change);
+            }
         }
     }
-    let mut rising: Vec<usize> = (0..changes.len()).filter(|at| is_rising(changes.get(*at))).collect();
     // The one that holds from later on comes first, so that the others find it there.
-    rising.sort_by_key(|index| {
-        let memory = changes.get(*index).and_then(|(_, after)| after.as_ref()).map(|record| &record.memory);
-        std::cmp::Reverse(memory.map(|memory| (learn::holds_from(memory), memory.created_at, memory.id)))
-    });
-    for index in rising {
-        let Some((change, Some(record))) = changes.get_mut(index) else { continue };
-        if let Some(standing) = settling.rise(record, nearness) {
-            *change = Change::Stand {
-                id: record.memory.id,
-                standing: Box::new(standing),
-                version: record.memory.version,
-                at,
-            };
+    rising
+        .sort_by_key(|(_, _, record)| std::cmp::Reverse((later(&&record.memory), record.memory.created_at)));
+    let (mut risen, mut yielded) = (Vec::new(), Vec::new());
+    for (index, change, record) in rising {
+        let (id, version) = (record.memory.id, record.memory.version);
+        match settling.rise(record, nearness) {
+            None => risen.push((index, change)),
+            Some(standing) => yielded.push(Change::Stand { id, standing: Box::new(standing), version, at }),
         }
     }
-    let mut all: Vec<Change> = changes.into_iter().map(|(change, _)| change).collect();
+    risen.sort_by_key(|(index, _)| *index);
+    let mut all: Vec<Change> = risen.into_iter().map(|(_, change)| change).collect();
+    all.append(&mut kept);
     all.append(&mut settling.added);
+    all.append(&mut yielded);
     all
-}
-
-fn is_rising(change: Option<&(Change, Option<Record>)>) -> bool {
-    change.and_then(|(_, after)| after.as_ref()).is_some_and(|record| record.memory.state == State::Active)
 }
 
 struct Settling<'a> {
@@ -95,17 +90,22 @@ impl Settling<'_> {
     }
 
     /// Makes a memory active, and what has to give way to it history; or says how it stands as history itself.
-    fn rise(&mut self, record: &Record, nearness: &Nearness) -> Option<Standing> {
+    fn rise(&mut self, record: Record, nearness: &Nearness) -> Option<Standing> {
         let memory = &record.memory;
         let thresholds = nearness.of(memory.embedding_model.as_deref());
         let mut encounter = Encounter::default();
         if memory.is_valid_at(self.at) && !memory.is_expired_at(self.at) {
-            encounter = self.overlay.meet(record, thresholds, false, self.at);
+            encounter = self.overlay.meet(&record, thresholds, false, self.at);
         }
         if let Some(successor) =
             encounter.contradicted().filter(|other| self.yields_to(memory, other)).max_by_key(later)
         {
-            let standing = learn::superseded(memory, successor, learn::holds_from(successor));
+            let mut standing = learn::superseded(memory, successor, learn::holds_from(successor));
+            // What was history already is no less sure for staying it.
+            let before = self.overlay.state().record(memory.id).map(|before| &before.memory);
+            if let Some(before) = before.filter(|before| before.state == State::Superseded) {
+                standing.confidence = before.confidence;
+            }
             let mut yielded = record.clone();
             standing.clone().give_to(&mut yielded.memory);
             self.overlay.note(Arc::new(yielded), &Marks::default());
@@ -121,8 +121,8 @@ impl Settling<'_> {
         for (id, standing) in others {
             self.added.extend(self.overlay.stand(id, standing, self.at));
         }
-        self.overlay.note(Arc::new(record.clone()), &encounter.marks);
         self.risen.push(memory.id);
+        self.overlay.note(Arc::new(record), &encounter.marks);
         None
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hindsight_core::{Lsn, MemoryId, Record, State, Timestamp};
+use hindsight_core::{Lsn, MemoryId, Record, Settings, State, Timestamp};
 use hindsight_index::NamespaceIndex;
 use hindsight_storage::Digest;
 
@@ -28,6 +28,10 @@ pub(crate) struct NamespaceState {
     pub(crate) requests: Requests,
     /// The model of the vectors, fixed by the first of them (W12).
     pub(crate) model: Option<Model>,
+    /// What is set about the namespace.
+    pub(crate) settings: Settings,
+    /// The batch that said so last, or a later one that is durable; 0 when none did.
+    pub(crate) settings_at: Lsn,
     /// The newest batch that is in here.
     pub(crate) applied: Lsn,
     /// When that batch was decided; the next one is later, whatever the clock says.

@@ -32,7 +32,8 @@ impl<I: Io> EngineOver<I> {
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
             let (memory, applied) = present_state(&cell, &seen)?;
-            return Ok(self.unsynced(Updated { memory, replayed: true, revision: seen.lsn }, applied));
+            let updated = Updated { memory, replayed: true, revision: seen.lsn };
+            return Ok(self.answer_of(&cell, updated, applied));
         }
         let (record, at) = {
             let state = cell.state.read();
@@ -42,7 +43,7 @@ impl<I: Io> EngineOver<I> {
         let memory = record.memory.clone();
         let changes = vec![Change::Put(Box::new(record))];
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
-        Ok(self.unsynced(Updated { memory, replayed: false, revision }, revision))
+        Ok(self.answer_of(&cell, Updated { memory, replayed: false, revision }, revision))
     }
 }
 

@@ -63,7 +63,8 @@ impl<I: Io> EngineOver<I> {
             self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
         };
         let (outcome, neighbors) = (decided.outcome, decided.neighbors);
-        Ok(self.unsynced(Written { outcome, memory, neighbors, replayed: false, revision }, revision))
+        let written = Written { outcome, memory, neighbors, replayed: false, revision };
+        Ok(self.answer_of(&cell, written, revision))
     }
 
     /// Stores many memories with one sync. Each item has its own result; with `all_or_nothing` one bad item refuses all.
@@ -109,7 +110,7 @@ impl<I: Io> EngineOver<I> {
         } else {
             self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
         };
-        Ok(self.unsynced(BatchWritten { results, replayed: false, revision }, revision))
+        Ok(self.answer_of(&cell, BatchWritten { results, replayed: false, revision }, revision))
     }
 
     fn decide_all(
@@ -139,7 +140,8 @@ impl<I: Io> EngineOver<I> {
         let was_there = seen.ids.get(1) == Some(&WAS_THERE);
         let outcome = outcome_of(&cell.state.read(), seen, memory.id, was_there);
         let (neighbors, revision) = (Vec::new(), seen.lsn);
-        Ok(self.unsynced(Written { outcome, memory, neighbors, replayed: true, revision }, applied))
+        let written = Written { outcome, memory, neighbors, replayed: true, revision };
+        Ok(self.answer_of(cell, written, applied))
     }
 
     /// The results of a batch that was carried out before: what was right then got the remembered ids in order. Where
@@ -177,7 +179,7 @@ impl<I: Io> EngineOver<I> {
                 Ok(ItemWritten { id, outcome: outcome_of(&state, seen, id, was_there) })
             })
             .collect();
-        self.unsynced(BatchWritten { results, replayed: true, revision: seen.lsn }, seen.lsn)
+        self.answer(&state, BatchWritten { results, replayed: true, revision: seen.lsn }, seen.lsn)
     }
 }
 

@@ -4,10 +4,12 @@
 mod feedback;
 mod forget;
 mod history;
+pub mod job;
 mod purge;
 mod read;
 mod recall;
 mod record;
+mod settings;
 mod update;
 mod write;
 
@@ -17,10 +19,12 @@ use hindsight_core::{Invalid, MemoryId, Namespace};
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
+pub use job::RunJobCall;
 pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;
+pub use settings::UpdateNamespaceCall;
 pub use update::UpdateCall;
 pub use write::{BatchWriteCall, WriteCall, WriteEntry, batch_to_wire};
 

@@ -9,7 +9,7 @@
 //! in core that is an `Option`. Numbers of metadata are doubles on the wire, so whole ones come back as integers.
 //!
 //! Reading order: [`call`] (one request each, both ways: what servers and clients use), [`memory`], [`draft`],
-//! [`episode`], [`rule`] (the nouns), [`filter`], [`recall`], [`hit`] (question and answer), [`patch`] (the field
+//! [`episode`], [`rule`] (the nouns), [`filter`], [`recall`], [`hit`] (question and answer), [`patch`], [`settings`] (the field
 //! mask), and underneath [`words`], [`time`], [`struct_json`], [`vectors`].
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,7 @@ pub mod memory;
 pub mod patch;
 pub mod recall;
 pub mod rule;
+pub mod settings;
 pub mod struct_json;
 mod text;
 pub mod time;

@@ -1,8 +1,8 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope,
-    SourceKind, State, Status, VectorRole, Verdict,
+    Durability, Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Relation, RuleState,
+    Scope, SourceKind, State, Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -54,6 +54,7 @@ word!(Fusion { Weighted, Rrf });
 word!(OnDuplicate { Reinforce, Reject, Allow });
 word!(Outcome { Created, Reinforced, Superseded });
 word!(Relation { Superseded, SupersededBy, Conflict });
+word!(Durability { Sync, Async });
 word!(Verdict { Used, Ignored, Wrong, Outdated });
 
 /// A word that may be absent.

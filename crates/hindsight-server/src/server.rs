@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    app::App,
+    app::{App, jobs},
     config::Config,
     error::ServeError,
     grpc, http,
@@ -100,6 +100,7 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(grpc_listener.serve(phase_seen.clone()));
         tasks.spawn(http_listener.serve(phase_seen.clone()));
+        tasks.spawn(jobs::drive(Arc::clone(&engine), phase_seen.clone()));
         tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
         tracing::info!(clean = report.recovered.clean_shutdown, "{}", report.last_stop());
         tracing::info!(%grpc, %http, data = %config.data.display(), %report, "serving");
@@ -204,7 +205,14 @@ async fn open(config: &Config, clock: Clock, built_in: &str) -> Result<(Engine, 
         of_model: [(built_in.to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
         default: likeness.over(Thresholds::default()),
     };
-    let options = Options { storage: config.storage.options(), nearness, clock, ..Options::default() };
+    let options = Options {
+        storage: config.storage.options(),
+        nearness,
+        clock,
+        life: config.life.rules(),
+        schedules: config.jobs.schedules(),
+        ..Options::default()
+    };
     let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;
     match opened {
         Ok(Ok(opened)) => Ok(opened),

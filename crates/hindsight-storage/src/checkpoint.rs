@@ -15,7 +15,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use hindsight_core::{Lsn, MemoryId, Namespace, Record, Timestamp};
+use hindsight_core::{Lsn, MemoryId, Namespace, Record, Settings, Timestamp};
 
 use crate::{
     erasure::Erasure,
@@ -85,6 +85,8 @@ pub struct NamespaceCheckpoint {
     pub digest: Digest,
     /// The model of its vectors, once it has one.
     pub model: Option<StoredModel>,
+    /// Its settings.
+    pub settings: Settings,
     /// The records that changed since the namespace was stored, each with the batch of its newest change; with
     /// `rewrite` all there are.
     pub records: Vec<(Lsn, Arc<Record>)>,

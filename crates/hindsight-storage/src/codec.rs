@@ -5,7 +5,7 @@
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
 use bincode::{Decode, Encode, config, error::DecodeError};
-use hindsight_core::{Batch, Change, Lsn, Record};
+use hindsight_core::{Batch, Change, Lsn, Namespace, Record};
 
 use crate::{
     erasure::Erasure,
@@ -16,10 +16,14 @@ use crate::{
 
 /// The newest schema that this version reads. What an older one can say is written in that one, so that an older
 /// version reads it.
-pub const SCHEMA_VERSION: u16 = 2;
+pub const SCHEMA_VERSION: u16 = 3;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
+/// The schema of the erasure ledger, and of batches and edits that schema 1 can't say and that set no settings.
+const SCHEMA_2: u16 = 2;
+/// The schema of batches and edits that set settings.
+const SCHEMA_3: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -95,9 +99,8 @@ impl CodecError {
 /// [`CodecError::Encode`] or [`CodecError::Field`]; none of them happens to a batch that the core made.
 pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    let is_old = |change: &Change| matches!(change, Change::Put(_) | Change::SetState { .. });
-    let is_new = !batch.changes.iter().all(is_old);
-    encode_as(schema(is_new), StoredBatch::try_from(batch)?, &mut bytes)?;
+    let schema = batch.changes.iter().map(schema_of_change).max().unwrap_or(SCHEMA_1);
+    encode_as(schema, StoredBatch::try_from(batch)?, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -107,6 +110,15 @@ pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
 /// Every [`CodecError`]; hostile bytes neither panic nor make it allocate more than in proportion to their length.
 pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
     decode::<StoredBatch>(bytes)?.try_into()
+}
+
+/// The namespace of a batch, without decoding the rest of it.
+///
+/// # Errors
+/// As [`decode_batch`], as far as the beginning of the batch shows it.
+pub fn batch_namespace(bytes: &[u8]) -> Result<Namespace, CodecError> {
+    let (name, _) = decode_bounded::<String>(body(bytes)?)?;
+    name.parse().map_err(CodecError::field("namespace"))
 }
 
 /// Puts a record behind what `bytes` holds already.
@@ -141,9 +153,8 @@ pub(crate) fn decode_request(bytes: &[u8], lsn: Lsn) -> Result<SeenRequest, Code
 /// As [`encode_batch`].
 pub fn encode_edits(edits: &[Edit]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
-    let is_newer = |edit: &Edit| matches!(edit, Edit::Directory { .. } | Edit::SetModel { .. });
-    let is_new = edits.iter().any(is_newer);
-    encode_as(schema(is_new), edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
+    let schema = edits.iter().map(schema_of_edit).max().unwrap_or(SCHEMA_1);
+    encode_as(schema, edits.iter().map(StoredEdit::from).collect::<Vec<_>>(), &mut bytes)?;
     Ok(bytes)
 }
 
@@ -159,7 +170,7 @@ pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
 pub(crate) fn encode_erasures(erasures: &[Erasure]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let stored: Vec<StoredErasure> = erasures.iter().map(StoredErasure::from).collect();
-    encode_as(SCHEMA_VERSION, stored, &mut bytes)?;
+    encode_as(SCHEMA_2, stored, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -169,8 +180,21 @@ pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> 
 }
 
 /// The oldest schema that can say it.
-fn schema(is_new: bool) -> u16 {
-    if is_new { SCHEMA_VERSION } else { SCHEMA_1 }
+fn schema_of_change(change: &Change) -> u16 {
+    match change {
+        Change::Put(_) | Change::SetState { .. } => SCHEMA_1,
+        Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => SCHEMA_2,
+        Change::Settings(_) => SCHEMA_3,
+    }
+}
+
+/// The oldest schema that can say it.
+fn schema_of_edit(edit: &Edit) -> u16 {
+    match edit {
+        Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
+        Edit::SetSettings { .. } => SCHEMA_3,
+        _ => SCHEMA_1,
+    }
 }
 
 fn encode(value: impl Encode, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
@@ -183,15 +207,18 @@ fn encode_as(version: u16, value: impl Encode, bytes: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+/// What comes after a schema version that can be read.
+fn body(bytes: &[u8]) -> Result<&[u8], CodecError> {
     let (version, body) = bytes.split_first_chunk::<2>().ok_or(CodecError::NoVersion)?;
     match u16::from_le_bytes(*version) {
-        0 => return Err(CodecError::NoVersion),
-        found if found > SCHEMA_VERSION => {
-            return Err(CodecError::Newer { found, newest: SCHEMA_VERSION });
-        }
-        _ => {}
+        0 => Err(CodecError::NoVersion),
+        found if found > SCHEMA_VERSION => Err(CodecError::Newer { found, newest: SCHEMA_VERSION }),
+        _ => Ok(body),
     }
+}
+
+fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+    let body = body(bytes)?;
     let (stored, read) = decode_bounded(body)?;
     match body.len() - read {
         0 => Ok(stored),

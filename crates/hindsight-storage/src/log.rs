@@ -42,6 +42,7 @@ use crate::{
     space::{Space, Urgency},
 };
 pub(crate) use durable::{DURABLE_FILE, DurableFile, Note};
+pub use pending::Pace;
 use pending::{Pending, Push};
 use progress::Progress;
 pub use segments::DroppedSegments;
@@ -153,14 +154,15 @@ impl<I: Io> Log<I> {
     /// [`StorageError::TooLarge`], [`StorageError::DiskFull`], [`StorageError::Poisoned`], [`StorageError::Closed`], and
     /// [`StorageError::Io`] when the system is short of something else; the batch has no number then.
     pub fn append(&self, payload: &[u8]) -> Result<Lsn, StorageError> {
-        self.append_as(payload, Urgency::Ordinary)
+        self.append_as(payload, Urgency::Ordinary, Pace::Prompt)
     }
 
-    /// As [`Log::append`]; `urgency` says whether it may use up the reserve of a full disk.
+    /// As [`Log::append`]; `urgency` says whether it may use up the reserve of a full disk, `pace` how soon it has to be
+    /// durable.
     ///
     /// # Errors
     /// As [`Log::append`].
-    pub fn append_as(&self, payload: &[u8], urgency: Urgency) -> Result<Lsn, StorageError> {
+    pub fn append_as(&self, payload: &[u8], urgency: Urgency, pace: Pace) -> Result<Lsn, StorageError> {
         let bytes_max = PAYLOAD_BYTES_MAX as usize;
         if payload.len() > bytes_max {
             return Err(StorageError::TooLarge { bytes: payload.len(), bytes_max });
@@ -173,7 +175,7 @@ impl<I: Io> Log<I> {
                 self.shared.pending.check_open()?;
                 return Err(refusal);
             }
-            match self.shared.pending.try_push(payload, crc)? {
+            match self.shared.pending.try_push(payload, crc, pace)? {
                 Push::Done(lsn) => {
                     self.shared.logged_bytes.fetch_add(frame_bytes(payload.len()), Ordering::Relaxed);
                     return Ok(lsn);
@@ -231,6 +233,14 @@ impl<I: Io> Log<I> {
     /// [`StorageError::Poisoned`] or [`StorageError::Closed`] when it never will be, as far as can be known.
     pub fn wait_synced(&self, lsn: Lsn) -> Result<(), StorageError> {
         Ok(self.shared.progress.wait_blocking(lsn)?)
+    }
+
+    /// Whether a batch is durable or may still become so.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`] or [`StorageError::Closed`] when it never will be, as far as can be known.
+    pub fn check_possible(&self, lsn: Lsn) -> Result<(), StorageError> {
+        Ok(self.shared.progress.is_possible(lsn)?)
     }
 
     /// As [`Log::wait_synced`]; commits itself when there is no committer that would. A batch that was not appended

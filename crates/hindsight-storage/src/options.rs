@@ -14,6 +14,8 @@ pub struct LogOptions {
     pub pending_frames_max: usize,
     /// How long after the last commit the log says by itself how far it is durable, in milliseconds. Default 50.
     pub witness_after_ms: u64,
+    /// How long a batch that nobody waits for may wait for its commit to begin, in milliseconds. Default 25.
+    pub relaxed_ms: u64,
 }
 
 impl Default for LogOptions {
@@ -24,6 +26,7 @@ impl Default for LogOptions {
             pending_bytes_max: 64 << 20,
             pending_frames_max: 10_000,
             witness_after_ms: 50,
+            relaxed_ms: 25,
         }
     }
 }

@@ -356,6 +356,7 @@ impl<I: Io> Repair<'_, I> {
             images.applied = images.applied.max(known.applied);
             images.last_at = images.last_at.max(known.last_at);
             images.model = known.model.clone().or(images.model);
+            (images.settings, images.settings_at) = (known.settings.clone(), known.applied);
         }
         for (lsn, batch) in batches {
             images.logged(lsn, batch);

@@ -26,7 +26,7 @@ use crate::{
     erasure::Ledger,
     error::{IoFailure, ReplayError, StorageError},
     io::Io,
-    log::{Committed, Log},
+    log::{Committed, Log, Pace},
     manifest::StoredNamespace,
     options::LogOptions,
     real::RealIo,
@@ -161,15 +161,15 @@ impl<I: Io> Storage<I> {
     /// # Errors
     /// [`StorageError::Unencodable`], and those of [`Log::append`].
     pub fn append(&self, batch: &Batch) -> Result<Lsn, StorageError> {
-        self.append_as(batch, Urgency::Ordinary)
+        self.append_as(batch, Urgency::Ordinary, Pace::Prompt)
     }
 
-    /// As [`Storage::append`]; `urgency` says whether it may use up the reserve of a full disk.
+    /// As [`Storage::append`]; see [`Log::append_as`].
     ///
     /// # Errors
     /// As [`Storage::append`].
-    pub fn append_as(&self, batch: &Batch, urgency: Urgency) -> Result<Lsn, StorageError> {
-        self.log.append_as(&Self::encode(batch)?, urgency)
+    pub fn append_as(&self, batch: &Batch, urgency: Urgency, pace: Pace) -> Result<Lsn, StorageError> {
+        self.log.append_as(&Self::encode(batch)?, urgency, pace)
     }
 
     /// See [`Log::space_step`].

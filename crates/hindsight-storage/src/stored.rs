@@ -5,6 +5,7 @@ mod episode;
 mod memory;
 mod parts;
 mod purge;
+mod settings;
 mod standing;
 mod words;
 
@@ -16,6 +17,7 @@ pub(crate) use edit::StoredEdit;
 use memory::StoredMemory;
 pub(crate) use purge::StoredErasure;
 use purge::StoredPurge;
+use settings::StoredSettings;
 use standing::StoredStanding;
 use words::Word;
 
@@ -36,12 +38,28 @@ struct StoredRequest {
 #[derive(Debug, Encode, Decode)]
 enum StoredChange {
     Put(Box<StoredRecord>),
-    SetState { id: u128, state: u8, version: u64, at_ms: i64 },
+    SetState {
+        id: u128,
+        state: u8,
+        version: u64,
+        at_ms: i64,
+    },
     // From here on since schema 2.
-    Stand { id: u128, standing: Box<StoredStanding>, version: u64, at_ms: i64 },
-    Access { id: u128, count: u32, at_ms: i64 },
+    Stand {
+        id: u128,
+        standing: Box<StoredStanding>,
+        version: u64,
+        at_ms: i64,
+    },
+    Access {
+        id: u128,
+        count: u32,
+        at_ms: i64,
+    },
     DropNamespace,
     Purge(Box<StoredPurge>),
+    /// Since schema 3.
+    Settings(Box<StoredSettings>),
 }
 
 /// What a record file keeps of a request: its key and the memories that it changed.
@@ -115,6 +133,7 @@ impl TryFrom<&Change> for StoredChange {
             }
             Change::DropNamespace => StoredChange::DropNamespace,
             Change::Purge(purge) => StoredChange::Purge(Box::new(purge.as_ref().into())),
+            Change::Settings(settings) => StoredChange::Settings(Box::new(settings.as_ref().into())),
         })
     }
 }
@@ -142,6 +161,7 @@ impl TryFrom<StoredChange> for Change {
             }
             StoredChange::DropNamespace => Change::DropNamespace,
             StoredChange::Purge(purge) => Change::Purge(Box::new((*purge).into())),
+            StoredChange::Settings(settings) => Change::Settings(Box::new((*settings).try_into()?)),
         })
     }
 }

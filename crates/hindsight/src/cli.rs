@@ -104,8 +104,10 @@ pub(crate) enum Command {
     Inspect(commands::inspect::InspectArgs),
     /// Count what a namespace holds
     Stats,
-    /// Name the namespaces, or drop one
+    /// Name the namespaces, drop one, or set something about one
     Namespaces(commands::namespaces::NamespacesArgs),
+    /// Show what the server does by itself, or run it now
+    Jobs(commands::jobs::JobsArgs),
     /// Ask the server how it is
     Health,
     /// Print the version

@@ -82,7 +82,10 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Namespaces(args) => match args.action {
             None => commands::namespaces::run(c, out).await,
             Some(NamespacesAction::Drop(args)) => commands::purge::drop_namespace(c, args, out).await,
+            Some(NamespacesAction::Show(args)) => commands::settings::show(c, args, out).await,
+            Some(NamespacesAction::Set(args)) => commands::settings::set(c, args, out).await,
         },
+        Command::Jobs(args) => commands::jobs::run(c, args, out).await,
         Command::Health => commands::health::run(c, out).await,
         // These need no server and were handled before.
         Command::Serve(_)

@@ -349,6 +349,17 @@ impl NamespaceService for Mock {
         self.enter("DropNamespace", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds no namespace to drop"))
     }
+
+    async fn get_namespace(&self, _: Request<v1::GetNamespaceRequest>) -> Answer<v1::GetNamespaceResponse> {
+        Err(Status::not_found("this mock keeps no settings"))
+    }
+
+    async fn update_namespace(
+        &self,
+        _: Request<v1::UpdateNamespaceRequest>,
+    ) -> Answer<v1::UpdateNamespaceResponse> {
+        Err(Status::not_found("this mock keeps no settings"))
+    }
 }
 
 #[tonic::async_trait]
@@ -365,6 +376,14 @@ impl AdminService for Mock {
     async fn purge(&self, request: Request<v1::PurgeRequest>) -> Answer<v1::PurgeResponse> {
         self.enter("Purge", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds nothing to purge"))
+    }
+
+    async fn list_jobs(&self, _: Request<v1::ListJobsRequest>) -> Answer<v1::ListJobsResponse> {
+        Err(Status::not_found("this mock has no jobs"))
+    }
+
+    async fn run_job(&self, _: Request<v1::RunJobRequest>) -> Answer<v1::RunJobResponse> {
+        Err(Status::not_found("this mock has no jobs"))
     }
 
     async fn get_server_info(

@@ -31,6 +31,7 @@ mod planted;
 pub(crate) mod random;
 mod request;
 mod sabotage;
+mod settle;
 mod sim;
 mod step;
 
@@ -93,6 +94,7 @@ fn a1_power_cuts_at_every_call() {
             all.points > 400
                 && all.unacknowledged > 20
                 && all.shortened > 20
+                && all.early > 5
                 && all.segments > 1
                 && all.checkpoints > 3
                 && all.intact > 0

@@ -51,6 +51,8 @@ enum Event {
     },
     Ask(usize),
     Pass(i64),
+    /// More than a year passes, and the job that archives runs.
+    Archive,
     Reopen,
 }
 
@@ -70,6 +72,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (index(), 0.0_f32..=1.0).prop_map(|(memory, importance)| Event::Update { memory, importance }),
         1 => (0..TOPICS_USED).prop_map(Event::Ask),
         2 => (1_i64..60).prop_map(Event::Pass),
+        1 => Just(Event::Archive),
         1 => Just(Event::Reopen),
     ]
 }
@@ -209,6 +212,15 @@ impl Life {
                 self.world.pass_days(*days);
                 Ok(())
             }
+            Event::Archive => {
+                self.world.pass_days(400);
+                if !self.memories().is_empty() {
+                    // A value that is archived is out of the way, and another one may be true.
+                    self.maimed.extend(0..TOPICS_USED);
+                    self.world.archive(NAMESPACE);
+                }
+                Ok(())
+            }
             Event::Reopen => {
                 self.world.reopen();
                 Ok(())
@@ -217,9 +229,9 @@ impl Life {
     }
 
     fn forget_and_restore(&mut self, index: &Index) -> Result<(), TestCaseError> {
-        let Some(memory) = self.pick(index).filter(|memory| memory.state != State::Forgotten) else {
-            return Ok(());
-        };
+        // What is restored out of the archive is active: somebody wants it.
+        let is_kept = |memory: &Memory| matches!(memory.state, State::Active | State::Superseded);
+        let Some(memory) = self.pick(index).filter(is_kept) else { return Ok(()) };
         let before = self.memories();
         self.send(&Request::Forget(memory.id))?;
         self.send(&Request::Restore(memory.id))?;
@@ -238,7 +250,14 @@ impl Life {
 
     fn hits(&self, topic: usize, observe: bool) -> Vec<Hit> {
         let query = TOPICS[topic].question.to_owned();
-        let recall = Recall { query, observe, include_history: true, top_k: 50, ..Recall::default() };
+        let recall = Recall {
+            query,
+            observe,
+            include_history: true,
+            include_archived: true,
+            top_k: 50,
+            ..Recall::default()
+        };
         match self.world.engine().recall(&ns(NAMESPACE), &recall) {
             Ok(recalled) => recalled.wait().unwrap().hits,
             Err(EngineError::NamespaceNotFound { .. }) => Vec::new(),

@@ -225,3 +225,55 @@ fn r13_w7_l3_every_question_of_state_is_answered_rightly() {
         world.reopen();
     }
 }
+
+/// Facts that nobody asked for in a year are archived: out of recall, and there for whoever asks for the archive.
+#[test]
+fn l2_r13_every_question_of_the_archive_is_answered_rightly() {
+    let mut world = World::new();
+    let (ns, fresh) = ("archive", "fresh");
+    let all: Vec<_> = TOPICS.iter().map(|topic| world.say(ns, topic, 0).id).collect();
+    world.pass_days(400);
+    assert_eq!(world.archive(ns), u64::try_from(TOPICS.len()).unwrap());
+    // Of every third one there are news since, and every fourth was forgotten out of the archive.
+    let (has_news, is_forgotten) = (|at: usize| at % 3 == 0, |at: usize| at % 4 == 0);
+    for (at, topic) in TOPICS.iter().enumerate() {
+        if is_forgotten(at) {
+            world.forget(ns, all[at]);
+        }
+        if has_news(at) {
+            world.say(ns, topic, 1);
+        }
+        world.say(fresh, topic, 2);
+    }
+    for round in ["as it stands", "after a restart"] {
+        for (at, topic) in TOPICS.iter().enumerate() {
+            let first = has_news(at).then_some(1);
+            let active = Expected { first, beside: Vec::new(), ask: Ask::default() };
+            let ask = Ask { archived: true, ..Ask::default() };
+            let archived = if is_forgotten(at) { Vec::new() } else { vec![(0, State::Archived)] };
+            let news = has_news(at).then_some((1, State::Active));
+            let beside = archived.into_iter().chain(news).collect();
+            let with_archive = Expected { first: None, beside, ask };
+            for expected in [active, with_archive] {
+                let answer = world.ask(ns, recall(topic, &expected.ask));
+                let problem = judge(topic, &expected, &answer);
+                assert_eq!(problem, None, "{round}: {}: {answer:?}", topic.question);
+            }
+        }
+        world.reopen();
+    }
+}
+
+#[test]
+fn a_wrong_answer_is_seen() {
+    let topic = &TOPICS[0];
+    let say = |which: usize| (topic.said[which].1.to_owned(), State::Active);
+    let expected = only(1);
+    assert_eq!(judge(topic, &expected, &[say(1)]), None);
+    for wrong in [vec![], vec![say(0)], vec![say(1), say(0)], vec![say(2), say(1)], vec![say(1), say(1)]] {
+        assert!(judge(topic, &expected, &wrong).is_some(), "{wrong:?}");
+    }
+    let with_history = Expected { first: None, beside: vec![(0, State::Superseded)], ask: Ask::default() };
+    assert!(judge(topic, &with_history, &[say(0)]).is_some(), "in the wrong state");
+    assert!(judge(topic, &nothing(), &[say(2)]).is_some());
+}

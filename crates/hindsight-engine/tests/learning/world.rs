@@ -1,6 +1,6 @@
 //! An engine by a clock that is set by hand, and short words for what is done to it.
 
-use hindsight_core::{Claim, Draft, Memory, MemoryId, Namespace, Recall, State, Timestamp};
+use hindsight_core::{Claim, Draft, Job, Memory, MemoryId, Namespace, Recall, State, Timestamp};
 use hindsight_engine::{
     Clock, Engine, EngineError, ForgetRequest, ForgetTarget, Options, PurgeRequest, PurgeTarget,
     RestoreRequest, RollbackRequest, WriteItem, WriteOptions, Written,
@@ -34,9 +34,7 @@ impl World {
     }
 
     fn open(&mut self) {
-        // Forgotten memories stay: what a background job takes away when would be no part of a question.
-        let options =
-            Options { clock: self.clock.clone(), purge_forgotten_after: None, ..Options::default() };
+        let options = Options { clock: self.clock.clone(), ..Options::default() };
         self.engine = Some(Engine::open(self.dir.path(), options).unwrap().0);
     }
 
@@ -100,6 +98,14 @@ impl World {
         self.pass_ms(1_000);
         let request = RollbackRequest { id, request_id: None };
         self.engine().rollback(&ns(namespace), request).unwrap().wait().unwrap();
+    }
+
+    /// Archives what its time is over for.
+    pub(crate) fn archive(&self, namespace: &str) -> u64 {
+        let report =
+            self.engine().run_job(Job::Archive, Some(&ns(namespace)), false).unwrap().wait().unwrap();
+        assert!(report.errors.is_empty(), "{report:?}");
+        report.counts.values().sum()
     }
 
     /// What a recall returns, best first; nothing of a namespace that never was.

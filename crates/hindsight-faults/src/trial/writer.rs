@@ -94,8 +94,7 @@ async fn asked(
     let answer = answer?;
     ledger.times.push(Acknowledged { sent_us, answered_us: clock_us() });
     ledger.open = None;
-    ledger.enter(&request, &answer.ids);
-    ledger.positions.push(answer.position);
+    ledger.acknowledge(&request, &answer.ids, answer.position);
     let numbers = request.numbers();
     shared.acknowledged.fetch_add(numbers.end - numbers.start, Ordering::Relaxed);
     shared.calls.fetch_add(1, Ordering::Relaxed);

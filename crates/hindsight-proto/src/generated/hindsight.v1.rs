@@ -590,6 +590,59 @@ pub struct GetNamespaceStatsResponse {
     #[prost(message, optional, tag = "1")]
     pub stats: ::core::option::Option<NamespaceStats>,
 }
+/// What can be set about a namespace.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NamespaceSettings {
+    /// Sync unless it was set.
+    #[prost(enumeration = "Durability", tag = "1")]
+    pub durability: i32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NamespaceInfo {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Memories that are not forgotten.
+    #[prost(uint64, tag = "2")]
+    pub memories: u64,
+    #[prost(message, optional, tag = "3")]
+    pub settings: ::core::option::Option<NamespaceSettings>,
+    /// The log position that the answer reflects, or that holds the change.
+    #[prost(uint64, tag = "4")]
+    pub revision: u64,
+    /// The newest durable log position: a write that was acknowledged with a revision up to this one can't be lost.
+    #[prost(uint64, tag = "5")]
+    pub durable_revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetNamespaceRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetNamespaceResponse {
+    #[prost(message, optional, tag = "1")]
+    pub namespace: ::core::option::Option<NamespaceInfo>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateNamespaceRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// The new values; update_mask says which of its fields count.
+    #[prost(message, optional, tag = "2")]
+    pub settings: ::core::option::Option<NamespaceSettings>,
+    /// Fields of settings to change: a named field that is absent goes back to its default. Absent: every field that is present.
+    #[prost(message, optional, tag = "3")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+    #[prost(string, tag = "4")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateNamespaceResponse {
+    #[prost(message, optional, tag = "1")]
+    pub namespace: ::core::option::Option<NamespaceInfo>,
+    #[prost(bool, tag = "2")]
+    pub replayed: bool,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DropNamespaceRequest {
     #[prost(string, tag = "1")]
@@ -805,6 +858,106 @@ pub struct BackupSummary {
     #[prost(bytes = "bytes", tag = "4")]
     pub blake3: ::prost::bytes::Bytes,
 }
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListJobsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListJobsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub jobs: ::prost::alloc::vec::Vec<JobStatus>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JobStatus {
+    /// archive or purge.
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// What it does, in a sentence.
+    #[prost(string, tag = "2")]
+    pub about: ::prost::alloc::string::String,
+    /// Its cron expression and time zone; empty when it runs on demand only.
+    #[prost(string, tag = "3")]
+    pub schedule: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "4")]
+    pub next_run_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether a scheduled run is under way.
+    #[prost(bool, tag = "5")]
+    pub running: bool,
+    /// Its last run since the start of the server; dry runs do not count.
+    #[prost(message, optional, tag = "6")]
+    pub last: ::core::option::Option<JobReport>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JobReport {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// It only counted what it would do.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+    #[prost(message, optional, tag = "3")]
+    pub started_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "4")]
+    pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How many namespaces it looked at.
+    #[prost(uint64, tag = "5")]
+    pub namespaces: u64,
+    /// How many memories it changed, or would, by the reason.
+    #[prost(message, repeated, tag = "6")]
+    pub counts: ::prost::alloc::vec::Vec<Count>,
+    /// What a person may want to do now.
+    #[prost(string, repeated, tag = "7")]
+    pub hints: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What went wrong, by namespace; the others were gone on with.
+    #[prost(string, repeated, tag = "8")]
+    pub errors: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunJobRequest {
+    #[prost(string, tag = "1")]
+    pub job: ::prost::alloc::string::String,
+    /// Where; empty for every namespace that is in memory.
+    #[prost(string, tag = "2")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Counts and changes nothing.
+    #[prost(bool, tag = "3")]
+    pub validate_only: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RunJobResponse {
+    #[prost(message, optional, tag = "1")]
+    pub report: ::core::option::Option<JobReport>,
+}
+/// When a write is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Durability {
+    Unspecified = 0,
+    /// When it is durable: no crash takes it back.
+    Sync = 1,
+    /// When it is applied and in the log's buffer. Its sync begins within 25 ms; a crash before that has ended takes back the
+    /// newest of such writes, and never one of them without all that came later. Readers see them at once.
+    Async = 2,
+}
+impl Durability {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "DURABILITY_UNSPECIFIED",
+            Self::Sync => "DURABILITY_SYNC",
+            Self::Async => "DURABILITY_ASYNC",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "DURABILITY_UNSPECIFIED" => Some(Self::Unspecified),
+            "DURABILITY_SYNC" => Some(Self::Sync),
+            "DURABILITY_ASYNC" => Some(Self::Async),
+            _ => None,
+        }
+    }
+}
 /// Generated client implementations.
 pub mod namespace_service_client {
     #![allow(
@@ -940,6 +1093,60 @@ pub mod namespace_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// A namespace with its settings.
+        pub async fn get_namespace(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetNamespaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetNamespaceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.NamespaceService/GetNamespace",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("hindsight.v1.NamespaceService", "GetNamespace"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Changes settings of a namespace. One that is not there begins with it. The change is durable when this is answered.
+        pub async fn update_namespace(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateNamespaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateNamespaceResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.NamespaceService/UpdateNamespace",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("hindsight.v1.NamespaceService", "UpdateNamespace"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         /// Drops a namespace with all memories in it, forgotten ones too: from then on it does not exist. The files go with the
         /// next checkpoint; Purge erases every byte at once.
         pub async fn drop_namespace(
@@ -997,6 +1204,22 @@ pub mod namespace_service_server {
             request: tonic::Request<super::GetNamespaceStatsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::GetNamespaceStatsResponse>,
+            tonic::Status,
+        >;
+        /// A namespace with its settings.
+        async fn get_namespace(
+            &self,
+            request: tonic::Request<super::GetNamespaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetNamespaceResponse>,
+            tonic::Status,
+        >;
+        /// Changes settings of a namespace. One that is not there begins with it. The change is durable when this is answered.
+        async fn update_namespace(
+            &self,
+            request: tonic::Request<super::UpdateNamespaceRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateNamespaceResponse>,
             tonic::Status,
         >;
         /// Drops a namespace with all memories in it, forgotten ones too: from then on it does not exist. The files go with the
@@ -1166,6 +1389,98 @@ pub mod namespace_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetNamespaceStatsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.NamespaceService/GetNamespace" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetNamespaceSvc<T: NamespaceService>(pub Arc<T>);
+                    impl<
+                        T: NamespaceService,
+                    > tonic::server::UnaryService<super::GetNamespaceRequest>
+                    for GetNamespaceSvc<T> {
+                        type Response = super::GetNamespaceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetNamespaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as NamespaceService>::get_namespace(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetNamespaceSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.NamespaceService/UpdateNamespace" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateNamespaceSvc<T: NamespaceService>(pub Arc<T>);
+                    impl<
+                        T: NamespaceService,
+                    > tonic::server::UnaryService<super::UpdateNamespaceRequest>
+                    for UpdateNamespaceSvc<T> {
+                        type Response = super::UpdateNamespaceResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateNamespaceRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as NamespaceService>::update_namespace(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateNamespaceSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1421,6 +1736,53 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "Backup"));
             self.inner.server_streaming(req, path, codec).await
         }
+        /// The jobs: when each runs by itself, and what its last run came to.
+        pub async fn list_jobs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListJobsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListJobsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/ListJobs",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "ListJobs"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Runs a job now and answers what it came to. What it has begun it finishes, also when the caller goes away.
+        pub async fn run_job(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RunJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::RunJobResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/RunJob",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "RunJob"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1462,6 +1824,19 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::BackupRequest>,
         ) -> std::result::Result<tonic::Response<Self::BackupStream>, tonic::Status>;
+        /// The jobs: when each runs by itself, and what its last run came to.
+        async fn list_jobs(
+            &self,
+            request: tonic::Request<super::ListJobsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListJobsResponse>,
+            tonic::Status,
+        >;
+        /// Runs a job now and answers what it came to. What it has begun it finishes, also when the caller goes away.
+        async fn run_job(
+            &self,
+            request: tonic::Request<super::RunJobRequest>,
+        ) -> std::result::Result<tonic::Response<super::RunJobResponse>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct AdminServiceServer<T> {
@@ -1670,6 +2045,96 @@ pub mod admin_service_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/ListJobs" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListJobsSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ListJobsRequest>
+                    for ListJobsSvc<T> {
+                        type Response = super::ListJobsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListJobsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::list_jobs(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListJobsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/RunJob" => {
+                    #[allow(non_camel_case_types)]
+                    struct RunJobSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::RunJobRequest>
+                    for RunJobSvc<T> {
+                        type Response = super::RunJobResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RunJobRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::run_job(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RunJobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -1,19 +1,21 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `purge`, `backup`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
 mod embedding;
 mod error;
 mod gate;
+pub(crate) mod jobs;
 mod learn;
 pub(crate) mod page;
 mod purge;
 mod read;
 mod recall;
 mod refusal;
+mod settings;
 mod write;
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Calls that read memories by id, by condition, or count them.
 
 use hindsight_core::{Memory, MemoryId, Namespace};
-use hindsight_engine::{Got, ListRequest, NamespaceStats, Page};
+use hindsight_engine::{Got, ListRequest, NamespaceInfo, NamespaceStats, Page};
 
 use super::{App, AppError};
 
@@ -27,6 +27,11 @@ impl App {
         page.more |= fitting < page.memories.len();
         page.memories.truncate(fitting);
         Ok(page)
+    }
+
+    /// A namespace with its settings.
+    pub(crate) async fn namespace(&self, name: Namespace) -> Result<NamespaceInfo, AppError> {
+        self.run(move |worker| Ok(worker.engine.namespace(&name)?)).await
     }
 
     /// Counts what a namespace holds.

@@ -22,6 +22,9 @@ pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigErro
             return Err(ConfigError::OutOfRange { origin: origin(key), key, value, least, most });
         }
     }
+    if let Some((key, problem)) = config.jobs.problem() {
+        return Err(ConfigError::BadValue { origin: origin(key), key: key.to_owned(), problem });
+    }
     let level = &config.log.level;
     EnvFilter::try_new(level).map(|_| ()).map_err(|error| ConfigError::BadValue {
         origin: origin("log.level"),

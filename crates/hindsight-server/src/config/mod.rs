@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod layers;
+mod life;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use error::{ConfigError, Origin};
+pub use life::{Jobs, Life};
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -45,6 +47,10 @@ pub struct Config {
     pub embedding: Embedding,
     /// `[likeness]`
     pub likeness: Likeness,
+    /// `[life]`
+    pub life: Life,
+    /// `[jobs]`
+    pub jobs: Jobs,
     /// `[log]`
     pub log: Log,
 }
@@ -231,6 +237,8 @@ impl Default for Config {
             storage: Storage::default(),
             embedding: Embedding::default(),
             likeness: Likeness::default(),
+            life: Life::default(),
+            jobs: Jobs::default(),
             log: Log::default(),
         }
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use hindsight_core::Timestamp;
-use hindsight_engine::{Affected, DropRequest, NamespaceStats};
+use hindsight_engine::{Affected, DropRequest, NamespaceInfo, NamespaceStats};
 use hindsight_proto::v1::{self, namespace_service_server::NamespaceService};
-use hindsight_proto::{call, time};
+use hindsight_proto::{call, settings, time};
 use tonic::{Request, Response, Status};
 
 use super::status::refuse;
@@ -35,6 +35,27 @@ impl NamespaceService for Namespaces {
         Ok(Response::new(v1::ListNamespacesResponse { namespaces, next_page_token }))
     }
 
+    async fn get_namespace(
+        &self,
+        request: Request<v1::GetNamespaceRequest>,
+    ) -> Result<Response<v1::GetNamespaceResponse>, Status> {
+        let namespace = call::namespace(&request.into_inner().namespace).map_err(refuse)?;
+        let info = self.0.namespace(namespace.clone()).await.map_err(refuse)?;
+        let namespace = Some(info_to_wire(namespace.to_string(), &info));
+        Ok(Response::new(v1::GetNamespaceResponse { namespace }))
+    }
+
+    async fn update_namespace(
+        &self,
+        request: Request<v1::UpdateNamespaceRequest>,
+    ) -> Result<Response<v1::UpdateNamespaceResponse>, Status> {
+        let call = call::UpdateNamespaceCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let name = call.namespace.to_string();
+        let info = self.0.update_namespace(call).await.map_err(refuse)?;
+        let (namespace, replayed) = (Some(info_to_wire(name, &info)), info.replayed);
+        Ok(Response::new(v1::UpdateNamespaceResponse { namespace, replayed }))
+    }
+
     async fn drop_namespace(
         &self,
         request: Request<v1::DropNamespaceRequest>,
@@ -55,6 +76,16 @@ impl NamespaceService for Namespaces {
         let stats = self.0.stats(namespace.clone()).await.map_err(refuse)?;
         let stats = stats_to_wire(namespace.to_string(), stats);
         Ok(Response::new(v1::GetNamespaceStatsResponse { stats: Some(stats) }))
+    }
+}
+
+fn info_to_wire(name: String, info: &NamespaceInfo) -> v1::NamespaceInfo {
+    v1::NamespaceInfo {
+        name,
+        memories: info.memories,
+        settings: Some(settings::to_wire(&info.settings)),
+        revision: info.revision.0,
+        durable_revision: info.durable.0,
     }
 }
 

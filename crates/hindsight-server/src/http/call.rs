@@ -50,6 +50,18 @@ impl Call {
         self.fields.namespace(header)
     }
 
+    /// The namespace where one is named, by the fields or by the header.
+    ///
+    /// # Errors
+    /// When what is there can't name one.
+    pub(super) fn optional_namespace(&mut self) -> Result<Option<Namespace>, Invalid> {
+        let header = text(&self.headers, NAMESPACE)?;
+        if header.is_none() && !self.fields.has("namespace") {
+            return Ok(None);
+        }
+        self.fields.namespace(header).map(Some)
+    }
+
     /// The request id, of the fields or of the header.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `operations` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `search`, `read`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -11,6 +11,7 @@ mod browser;
 mod call;
 mod change;
 mod fields;
+mod jobs;
 mod json;
 mod learn;
 mod mcp;
@@ -19,6 +20,7 @@ pub(crate) mod problem;
 mod purge;
 mod read;
 mod search;
+mod settings;
 mod write;
 
 use std::sync::Arc;
@@ -51,7 +53,7 @@ struct Http {
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 21] = [
+const PATHS: [&str; 24] = [
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -68,6 +70,9 @@ const PATHS: [&str; 21] = [
     "/memory/purge",
     "/namespaces",
     "/namespaces/drop",
+    "/jobs",
+    "/jobs/run",
+    "/namespaces/{namespace}",
     "/stats",
     "/info",
     "/health",
@@ -98,8 +103,18 @@ pub(crate) fn router(
         .route("/memory/rollback", post(learn::rollback))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
-        .route("/namespaces/drop", delete(purge::drop_namespace).post(purge::drop_namespace))
+        // A namespace may be named "drop", too.
+        .route(
+            "/namespaces/drop",
+            delete(purge::drop_namespace)
+                .post(purge::drop_namespace)
+                .get(settings::show)
+                .patch(settings::change),
+        )
+        .route("/namespaces/{namespace}", get(settings::show).patch(settings::change))
         .route("/namespaces", get(operations::namespaces))
+        .route("/jobs", get(jobs::list))
+        .route("/jobs/run", post(jobs::run))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))
         .route("/health", get(operations::ready))

@@ -17,5 +17,6 @@ mod limits;
 mod mcp;
 mod purge;
 mod restart;
+mod settings;
 mod support;
 mod vectors;

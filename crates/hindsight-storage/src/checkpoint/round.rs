@@ -108,6 +108,10 @@ impl<'a, I: Io> Round<'a, I> {
         {
             self.edits.push(Edit::SetModel { id, model });
         }
+        let before = stored.as_ref().map(|stored| stored.settings.clone()).unwrap_or_default();
+        if namespace.settings != before {
+            self.edits.push(Edit::SetSettings { id, settings: namespace.settings.clone() });
+        }
         let (applied, live, forgotten, digest) = (*applied, *live, *forgotten, *digest);
         self.edits.push(Edit::SetNamespace { id, applied, last_at: *last_at, live, forgotten, digest });
         let rewritten = *rewrite;

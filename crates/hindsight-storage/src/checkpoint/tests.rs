@@ -1,5 +1,7 @@
 use std::{collections::BTreeSet, path::Path};
 
+use hindsight_core::Settings;
+
 use super::*;
 use crate::{
     StorageErrorKind,
@@ -197,6 +199,7 @@ impl CheckpointSource for Many {
             forgotten: 0,
             digest,
             model: None,
+            settings: Settings::default(),
             records: vec![(self.lsn, record)],
             requests: Vec::new(),
             rewrite: false,
@@ -283,6 +286,7 @@ fn a_source_that_contradicts_itself_is_refused_and_nothing_is_stored() {
         forgotten: 0,
         digest: Digest::default(),
         model: None,
+        settings: Settings::default(),
         records: vec![(Lsn(6), Arc::new(record(&name, 1, 2)))],
         requests: Vec::new(),
         rewrite: false,

@@ -229,8 +229,8 @@ fn schema_2_is_read_and_written_as_it_was() {
 fn another_version_and_other_lengths_are_refused() {
     let good = encode_batch(&full_batch()).unwrap();
     let with_version = |version: u16| [&version.to_le_bytes(), &good[2..]].concat();
-    let newer = decode_batch(&with_version(3)).unwrap_err();
-    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 3, newest: 2 }), "{newer}");
+    let newer = decode_batch(&with_version(4)).unwrap_err();
+    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 4, newest: 3 }), "{newer}");
     assert!(matches!(decode_batch(&with_version(0)), Err(CodecError::NoVersion)));
     assert!(matches!(decode_batch(&[1]), Err(CodecError::NoVersion)));
     assert!(matches!(
@@ -337,8 +337,8 @@ fn a_batch_of_edits_with_a_stamp_has_a_schema_of_its_own() {
     let hex: String = bytes[bytes.len() - 36..].iter().map(|byte| format!("{byte:02x}")).collect();
     let golden = include_str!("../../tests/golden/edit_directory_v2.hex");
     assert_eq!(hex, golden.split_whitespace().collect::<String>());
-    let newer = decode_edits(&[&3_u16.to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
-    assert!(matches!(newer, CodecError::Newer { found: 3, newest: 2 }), "{newer}");
+    let newer = decode_edits(&[&4_u16.to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
+    assert!(matches!(newer, CodecError::Newer { found: 4, newest: 3 }), "{newer}");
 }
 
 /// The smallest edits are those whose bytes mean the most memory.

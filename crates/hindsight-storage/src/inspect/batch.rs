@@ -18,7 +18,7 @@ pub(crate) fn describe_batch(line: &mut InspectLine, payload: &[u8], with_conten
         }
     };
     let mut parts = Vec::new();
-    for what in [PUT, SET_STATE, STAND, ACCESS, DROP, PURGE] {
+    for what in [PUT, SET_STATE, STAND, ACCESS, DROP, PURGE, SETTINGS] {
         let count = batch.changes.iter().filter(|change| word(change) == what).count();
         if count > 0 {
             parts.push(format!("{count} {what}"));
@@ -42,6 +42,7 @@ const STAND: &str = "stand";
 const ACCESS: &str = "access";
 const DROP: &str = "drop of the namespace";
 const PURGE: &str = "purge";
+const SETTINGS: &str = "set settings";
 
 fn word(change: &Change) -> &'static str {
     match change {
@@ -51,6 +52,7 @@ fn word(change: &Change) -> &'static str {
         Change::Access { .. } => ACCESS,
         Change::DropNamespace => DROP,
         Change::Purge(_) => PURGE,
+        Change::Settings(_) => SETTINGS,
     }
 }
 
@@ -70,6 +72,7 @@ fn change_content(change: &Change) -> Value {
             let is_whole = matches!(purge.target, Purged::Namespace(_));
             json!({ "purge": { "memories": purge.memories, "whole_namespace": is_whole } })
         }
+        Change::Settings(settings) => json!({ "settings": settings }),
     }
 }
 

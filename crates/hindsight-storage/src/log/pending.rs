@@ -3,7 +3,10 @@
 //! A batch is taken only if its place in the segment is there on the disk already, so that the commit writes over bytes
 //! that the file has: what is in memory and acknowledged later must not find the disk full.
 
-use std::{mem, time::Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use hindsight_core::Lsn;
 
@@ -61,6 +64,16 @@ impl Group {
     }
 }
 
+/// How soon a batch has to be durable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Somebody waits for it: the next commit begins as soon as it can.
+    #[default]
+    Prompt,
+    /// Nobody waits for it: its commit begins within [`LogOptions::relaxed_ms`], or with the next one that somebody waits for.
+    Relaxed,
+}
+
 /// Why the committer woke up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
@@ -82,11 +95,14 @@ pub(super) struct Pending {
     room: Condvar,
     bytes_max: usize,
     frames_max: usize,
+    relaxed: Duration,
 }
 
 #[derive(Debug)]
 struct State {
     group: Group,
+    /// When the group's commit has to begin; now, if that is in the past. None when nothing is pending.
+    due: Option<Due>,
     /// An empty group whose buffers are used again.
     spare: Group,
     next_lsn: Lsn,
@@ -99,7 +115,19 @@ struct State {
     stop: Option<Stop>,
 }
 
+/// When a commit has to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Now,
+    At(Instant),
+}
+
 impl State {
+    /// A commit has to begin now. Returns whether that is news for the committer.
+    fn hurry(&mut self) -> bool {
+        self.due.replace(Due::Now) != Some(Due::Now)
+    }
+
     /// Where a frame of a batch would end.
     fn end_of(&self, payload_bytes: usize) -> u64 {
         let start = if self.group.frames.is_empty() { next_sector(self.cursor) } else { self.cursor };
@@ -132,6 +160,7 @@ impl Pending {
     pub(super) fn new(last_lsn: Lsn, (cursor, limit): (u64, u64), options: &LogOptions) -> Pending {
         let state = State {
             group: Group::default(),
+            due: None,
             spare: Group::default(),
             next_lsn: Lsn(last_lsn.0 + 1),
             cursor,
@@ -145,11 +174,12 @@ impl Pending {
             room: Condvar::new(),
             bytes_max: options.pending_bytes_max,
             frames_max: options.pending_frames_max,
+            relaxed: Duration::from_millis(options.relaxed_ms),
         }
     }
 
     /// Numbers a batch and puts it into the group, if there is room for it.
-    pub(super) fn try_push(&self, payload: &[u8], payload_crc: u32) -> Result<Push, Stop> {
+    pub(super) fn try_push(&self, payload: &[u8], payload_crc: u32, pace: Pace) -> Result<Push, Stop> {
         let mut state = self.state.lock();
         if let Some(stop) = &state.stop {
             return Err(stop.clone());
@@ -168,8 +198,18 @@ impl Pending {
             state.group.first_lsn = lsn;
         }
         state.group.push(payload, payload_crc);
+        let is_news = match pace {
+            Pace::Prompt => state.hurry(),
+            Pace::Relaxed if state.due.is_some() => false,
+            Pace::Relaxed => {
+                state.due = Some(Due::At(Instant::now() + self.relaxed));
+                true
+            }
+        };
         drop(state);
-        self.work.notify_one();
+        if is_news {
+            self.work.notify_one();
+        }
         Ok(Push::Done(lsn))
     }
 
@@ -242,6 +282,9 @@ impl Pending {
     pub(super) fn wait_for_room(&self) {
         let mut state = self.state.lock();
         let group = state.group.first_lsn;
+        if !state.group.frames.is_empty() && state.hurry() {
+            self.work.notify_one();
+        }
         while state.stop.is_none() && !state.group.frames.is_empty() && state.group.first_lsn == group {
             self.room.wait(&mut state);
         }
@@ -255,6 +298,7 @@ impl Pending {
         }
         let spare = mem::take(&mut state.spare);
         let group = mem::replace(&mut state.group, spare);
+        state.due = None;
         drop(state);
         self.room.notify_all();
         Some(group)
@@ -272,6 +316,7 @@ impl Pending {
         let mut state = self.state.lock();
         if matches!(stop, Stop::Poisoned(_)) {
             state.group.clear();
+            state.due = None;
         }
         if !matches!(state.stop, Some(Stop::Poisoned(_))) {
             state.stop = Some(stop);
@@ -288,16 +333,19 @@ impl Pending {
             if state.stop.is_some() {
                 return Work::Stop;
             }
-            if !state.group.frames.is_empty() {
-                return Work::Commit;
-            }
-            match deadline {
-                Some(deadline) if Instant::now() >= deadline => return Work::Quiet,
-                Some(deadline) => {
-                    self.work.wait_until(&mut state, deadline);
+            let (until, then) = match (state.due, deadline) {
+                (Some(Due::Now), _) => return Work::Commit,
+                (Some(Due::At(at)), _) => (at, Work::Commit),
+                (None, Some(deadline)) => (deadline, Work::Quiet),
+                (None, None) => {
+                    self.work.wait(&mut state);
+                    continue;
                 }
-                None => self.work.wait(&mut state),
+            };
+            if Instant::now() >= until {
+                return then;
             }
+            self.work.wait_until(&mut state, until);
         }
     }
 }

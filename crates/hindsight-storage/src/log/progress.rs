@@ -69,6 +69,11 @@ impl Progress {
         self.changed.notify_all();
     }
 
+    /// Whether `lsn` may still become durable, if it is not.
+    pub(super) fn is_possible(&self, lsn: Lsn) -> Result<(), Stop> {
+        self.state.borrow().answer(lsn).unwrap_or(Ok(()))
+    }
+
     pub(super) fn wait_blocking(&self, lsn: Lsn) -> Result<(), Stop> {
         let mut gate = self.gate.lock();
         loop {

@@ -116,6 +116,45 @@ fn waiting_is_send() {
     is_send(log.synced(Lsn(0)));
 }
 
+/// Nobody waits for it, and it becomes durable all the same; who is waited for takes it along.
+#[test]
+fn d1_a_relaxed_batch_is_committed_by_itself_and_with_the_next_prompt_one() {
+    let io = disk(1);
+    let options = |relaxed_ms| LogOptions { relaxed_ms, ..LogOptions::default() };
+    let (log, ..) = open_with(&io, options(1)).unwrap();
+    log.spawn_committer().unwrap();
+    let relaxed = |log: &Log<MemIo>| log.append_as(b"a", Urgency::Ordinary, Pace::Relaxed).unwrap();
+    let lsn = relaxed(&log);
+    log.wait_synced(lsn).unwrap();
+    drop(log);
+    let (log, ..) = open_with(&io, options(3_600_000)).unwrap();
+    log.spawn_committer().unwrap();
+    let before = io.counts().data_syncs;
+    let lsn = (0..10).map(|_| relaxed(&log)).last().unwrap();
+    assert!(log.synced_lsn() < lsn);
+    log.check_possible(lsn).unwrap();
+    let last = log.append(b"b").unwrap();
+    log.wait_synced(last).unwrap();
+    assert_eq!((io.counts().data_syncs, lsn.0 + 1), (before + 1, last.0));
+    // Closing loses none.
+    let lsn = relaxed(&log);
+    log.close().unwrap();
+    assert_eq!(log.synced_lsn(), lsn);
+}
+
+/// A group that is full is committed, though nobody waits for any of it but the one who finds no room.
+#[test]
+fn a_full_group_of_relaxed_batches_does_not_wait_for_its_time() {
+    let io = disk(1);
+    let options = LogOptions { relaxed_ms: 3_600_000, pending_frames_max: 4, ..LogOptions::default() };
+    let (log, ..) = open_with(&io, options).unwrap();
+    log.spawn_committer().unwrap();
+    for _ in 0..20 {
+        log.append_as(b"a", Urgency::Ordinary, Pace::Relaxed).unwrap();
+    }
+    assert!(log.synced_lsn() >= Lsn(12));
+}
+
 #[test]
 fn writers_that_wait_at_the_same_time_share_a_sync() {
     const WRITERS: u64 = 16;

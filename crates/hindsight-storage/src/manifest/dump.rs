@@ -97,6 +97,12 @@ fn edit_text(edit: &Edit) -> String {
         Edit::SetModel { id, model } => {
             format!("namespace {id} has vectors of {} with {} numbers", model.name, model.dimension)
         }
+        Edit::SetSettings { id, settings } => {
+            let pairs = settings.pairs();
+            let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} {value}")).collect();
+            let settings = if pairs.is_empty() { "no settings".to_owned() } else { pairs.join(", ") };
+            format!("namespace {id} has {settings}")
+        }
         Edit::Checkpoint { lsn, durable } => format!("checkpoint at lsn {lsn}, durable up to {durable}"),
         Edit::Directory { stamp } => {
             format!(

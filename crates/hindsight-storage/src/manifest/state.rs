@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hindsight_core::{Lsn, Namespace, Timestamp};
+use hindsight_core::{Lsn, Namespace, Settings, Timestamp};
 
 use crate::{
     directory::Stamp,
@@ -64,6 +64,13 @@ pub enum Edit {
         id: NamespaceId,
         /// The model.
         model: StoredModel,
+    },
+    /// The settings of a namespace from now on, all of them. Without it they are the defaults.
+    SetSettings {
+        /// Its number.
+        id: NamespaceId,
+        /// The settings.
+        settings: Settings,
     },
     /// How far the log is in the files.
     Checkpoint {
@@ -162,6 +169,8 @@ pub struct StoredNamespace {
     pub digest: Digest,
     /// The model of its vectors, also when none of them is left; `None` while it never had one.
     pub model: Option<StoredModel>,
+    /// Its settings.
+    pub settings: Settings,
     /// Its files by number: later ones win.
     pub files: BTreeMap<u32, StoredFile>,
     /// The number of its next file.
@@ -248,7 +257,7 @@ impl ManifestState {
         let namespaces = self.namespaces.values().flat_map(|namespace| {
             let StoredNamespace { name, id, applied, last_at, live, forgotten, digest, model, .. } =
                 namespace;
-            let StoredNamespace { files, next_file, .. } = namespace;
+            let StoredNamespace { files, next_file, settings, .. } = namespace;
             let next_file = files.first_key_value().map_or(*next_file, |(number, _)| *number);
             let add = Edit::AddNamespace { id: *id, name: name.clone(), next_file };
             let files = files.iter();
@@ -263,7 +272,9 @@ impl ManifestState {
                 digest: *digest,
             };
             let model = model.iter().map(|model| Edit::SetModel { id: *id, model: model.clone() });
-            std::iter::once(add).chain(files).chain(model).chain([set])
+            let is_set = *settings != Settings::default();
+            let settings = is_set.then(|| Edit::SetSettings { id: *id, settings: settings.clone() });
+            std::iter::once(add).chain(files).chain(model).chain(settings).chain([set])
         });
         let Floor { checkpoint_lsn, durable_lsn } = self.floor;
         let checkpoint = Edit::Checkpoint { lsn: checkpoint_lsn, durable: durable_lsn };
@@ -304,6 +315,7 @@ impl Change {
                 (namespace.live, namespace.forgotten, namespace.digest) = (*live, *forgotten, *digest);
             }
             Edit::SetModel { id, model } => self.namespace(state, *id)?.model = Some(model.clone()),
+            Edit::SetSettings { id, settings } => self.namespace(state, *id)?.settings = settings.clone(),
             Edit::Checkpoint { lsn, durable } => {
                 grows(self.floor.checkpoint_lsn, *lsn)?;
                 grows(self.floor.durable_lsn, *durable)?;
@@ -338,6 +350,7 @@ impl Change {
             forgotten: 0,
             digest: Digest::default(),
             model: None,
+            settings: Settings::default(),
             files: BTreeMap::new(),
             next_file,
         };

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use hindsight_core::change::WAS_THERE;
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purge, Purged, Record, State, Timestamp};
+use hindsight_core::{
+    Batch, Change, Lsn, MemoryId, Namespace, Purge, Purged, Record, Settings, State, Timestamp,
+};
 
 use crate::{
     erasure::{hash_of_memory, hash_of_namespace},
@@ -24,6 +26,10 @@ pub(super) struct Images {
     pub(super) applied: Lsn,
     pub(super) last_at: Option<Timestamp>,
     pub(super) model: Option<StoredModel>,
+    /// The newest that were set and not lost.
+    pub(super) settings: Settings,
+    /// The position at which they are known.
+    pub(super) settings_at: Lsn,
     /// Memories that a change was for that could not be carried out, with its LSN.
     unfit: BTreeMap<MemoryId, Lsn>,
 }
@@ -52,6 +58,10 @@ impl Images {
             match change {
                 Change::DropNamespace => self.drop_up_to(lsn),
                 Change::Purge(purge) => self.purge(&batch.namespace, lsn, &purge),
+                // Complete; but the manifest may know later ones whose batch is lost.
+                Change::Settings(settings) if lsn > self.settings_at => {
+                    (self.settings, self.settings_at) = (*settings, lsn);
+                }
                 change => self.change(lsn, change),
             }
         }
@@ -82,6 +92,9 @@ impl Images {
         self.records.retain(|_, (at, _)| *at > lsn);
         self.unfit.retain(|_, at| *at > lsn);
         self.requests.retain(|_, request| request.lsn > lsn);
+        if self.settings_at <= lsn {
+            (self.settings, self.settings_at) = (Settings::default(), lsn);
+        }
         if self.records.is_empty() {
             self.model = None;
         }
@@ -136,7 +149,7 @@ impl Images {
             (Change::SetState { .. } | Change::Stand { .. } | Change::Access { .. }, None) => {
                 self.unfit.insert(id, lsn);
             }
-            (Change::DropNamespace | Change::Purge(_), _) => {}
+            (Change::DropNamespace | Change::Purge(_) | Change::Settings(_), _) => {}
         }
     }
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use hindsight_core::{Lsn, Namespace};
+use hindsight_core::{Lsn, Namespace, Settings};
 use parking_lot::RwLock;
 
 use super::{Damaged, REPAIR_JSON, REPAIR_TEXT, RepairError, RepairReport, images::Images};
@@ -104,6 +104,9 @@ impl<'a, I: Io> Target<'a, I> {
         }
         if let Some(model) = images.model.clone() {
             self.edits.push(Edit::SetModel { id, model });
+        }
+        if images.settings != Settings::default() {
+            self.edits.push(Edit::SetSettings { id, settings: images.settings.clone() });
         }
         self.edits.push(Edit::SetNamespace {
             id,

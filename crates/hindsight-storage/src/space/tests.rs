@@ -5,7 +5,7 @@ use hindsight_core::Lsn;
 use super::*;
 use crate::{
     LogOptions, StorageErrorKind,
-    log::Log,
+    log::{Log, Pace},
     recovery::Floor,
     segment::LogPlace,
     testing::{
@@ -38,7 +38,7 @@ fn open(io: &MemIo) -> (Log<MemIo>, u64) {
 }
 
 fn append(log: &Log<MemIo>, urgency: Urgency) -> Result<Lsn, StorageError> {
-    let lsn = log.append_as(&payload(log.next_lsn().0), urgency)?;
+    let lsn = log.append_as(&payload(log.next_lsn().0), urgency, Pace::Prompt)?;
     log.commit_step()?;
     Ok(lsn)
 }
@@ -160,7 +160,7 @@ fn a_full_disk_at_the_end_of_a_segment_is_noticed_before_a_number_is_given() {
     let large = vec![2; 3 << 10];
     assert_eq!(log.append(&large).unwrap_err().kind(), StorageErrorKind::Full);
     assert_eq!(log.next_lsn(), Lsn(2));
-    assert_eq!(log.append_as(&large, Urgency::Urgent).unwrap(), Lsn(2));
+    assert_eq!(log.append_as(&large, Urgency::Urgent, Pace::Prompt).unwrap(), Lsn(2));
     log.commit_step().unwrap();
     assert!(log.poison().is_none());
 }

@@ -4,7 +4,7 @@
 use bincode::{Decode, Encode};
 use hindsight_core::{Lsn, Timestamp};
 
-use super::parts::time_if;
+use super::{parts::time_if, settings::StoredSettings};
 use crate::{
     codec::CodecError,
     directory::Stamp,
@@ -39,6 +39,11 @@ pub(crate) enum StoredEdit {
         id: u32,
         name: String,
         dimension: u32,
+    },
+    /// Since schema 3.
+    SetSettings {
+        id: u32,
+        settings: Box<StoredSettings>,
     },
 }
 
@@ -102,6 +107,9 @@ impl From<&Edit> for StoredEdit {
             Edit::SetModel { id, model: StoredModel { name, dimension } } => {
                 StoredEdit::SetModel { id: id.0, name: name.clone(), dimension: *dimension }
             }
+            Edit::SetSettings { id, settings } => {
+                StoredEdit::SetSettings { id: id.0, settings: Box::new(settings.into()) }
+            }
             Edit::Checkpoint { lsn, durable } => {
                 StoredEdit::Checkpoint { lsn: lsn.0, durable_lsn: durable.0 }
             }
@@ -149,6 +157,9 @@ impl TryFrom<StoredEdit> for Edit {
             }
             StoredEdit::SetModel { id, name, dimension } => {
                 Edit::SetModel { id: NamespaceId(id), model: StoredModel { name, dimension } }
+            }
+            StoredEdit::SetSettings { id, settings } => {
+                Edit::SetSettings { id: NamespaceId(id), settings: (*settings).try_into()? }
             }
             StoredEdit::Checkpoint { lsn, durable_lsn } => {
                 Edit::Checkpoint { lsn: Lsn(lsn), durable: Lsn(durable_lsn) }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use hindsight_core::{
-    Batch, Change, Embedding, Lsn, Memory, MemoryId, NamedVector, Namespace, Record, RequestKey, State,
-    Timestamp, VectorRole,
+    Batch, Change, Embedding, Lsn, Memory, MemoryId, NamedVector, Namespace, Record, RequestKey, Settings,
+    State, Timestamp, VectorRole,
 };
 
 use super::MemIo;
@@ -140,7 +140,7 @@ impl Engine {
                 }
                 Change::Stand { .. } | Change::Access { .. } => unreachable!("none are made here"),
                 // This engine drops by its own mark.
-                Change::DropNamespace | Change::Purge(_) => continue,
+                Change::DropNamespace | Change::Purge(_) | Change::Settings(_) => continue,
             };
             dirty.ids.insert(record.memory.id);
             held.put(lsn, record);
@@ -219,6 +219,7 @@ impl CheckpointSource for Source<'_> {
                 forgotten: 0,
                 digest: held.digest,
                 model: None,
+                settings: Settings::default(),
                 records: records.map(|(_, record)| record.clone()).collect(),
                 requests: held.requests[first..].to_vec(),
                 rewrite,

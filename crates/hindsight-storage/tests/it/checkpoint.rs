@@ -51,6 +51,7 @@ fn namespace(name: &str, lsn: u64) -> NamespaceCheckpoint {
         forgotten: 0,
         digest,
         model: None,
+        settings: hindsight_core::Settings::default(),
         requests: vec![SeenRequest { key, ids: vec![record.memory.id], lsn: Lsn(lsn) }],
         records: vec![(Lsn(lsn), Arc::new(record))],
         rewrite: true,

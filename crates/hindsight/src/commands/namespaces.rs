@@ -1,9 +1,10 @@
-//! `namespaces`: which there are, and how much each holds; dropping one.
+//! `namespaces`: which there are, and how much each holds; dropping one, and what is set about one.
 
 use clap::{Args, Subcommand};
 use comfy_table::{Cell, CellAlignment};
 
 use super::purge::DropArgs;
+use super::settings::{SetArgs, ShowArgs};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::{Out, tell};
@@ -21,6 +22,10 @@ pub(crate) struct NamespacesArgs {
 pub(crate) enum NamespacesAction {
     /// Drop one with everything in it
     Drop(DropArgs),
+    /// Show what is set about one
+    Show(ShowArgs),
+    /// Change what is set about one; one that is not there begins with it
+    Set(SetArgs),
 }
 
 /// Names them in alphabetical order.

@@ -18,3 +18,4 @@ mod mcp;
 mod program;
 mod purge;
 mod serve;
+mod settings;

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 pub(crate) const BEGINNING: &str = "2026-03-01T09:00:00Z";
 
 /// The calls that scenes make. `Clock`, `Restart` and `Elsewhere` are the runner's own.
-pub(crate) const VERBS: [&str; 17] = [
-    "write", "record", "batch", "recall", "get", "list", "update", "forget", "restore", "feedback",
+pub(crate) const VERBS: [&str; 18] = [
+    "job", "write", "record", "batch", "recall", "get", "list", "update", "forget", "restore", "feedback",
     "history", "rollback", "purge", "drop", "clock", "restart", "in",
 ];
 
@@ -149,6 +149,7 @@ impl Call {
             "get" | "history" | "rollback" => "id",
             "feedback" => "recall_id",
             "clock" | "in" => "at",
+            "job" => "job",
             "update" => {
                 let mut bare = bare.into_iter();
                 self.fields.extend(bare.next().map(|id| ("id".to_owned(), id)));

@@ -6,7 +6,7 @@ use crate::script::Script;
 use crate::sessions;
 
 /// Requirements of the write path, of recall and of a memory's life that are shown elsewhere, or not at all.
-const ELSEWHERE: [(&str, &str); 14] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("W3", "the order of a write is a matter of the log: the engine's tests (w3_…) look into it"),
     ("W10", "conversations are not taken in"),
     ("W11", "what an embedding costs is seen in vectors, not in answers: the server's tests (w11_…)"),
@@ -19,7 +19,6 @@ const ELSEWHERE: [(&str, &str); 14] = [
     ("L8", "there are no sessions of working memory"),
     ("L9", "there is no change feed"),
     ("R14", "there is no reranker"),
-    ("L2", "memories are not archived by time"),
     ("L7", "task types have no cap"),
 ];
 

@@ -17,6 +17,7 @@ pub(crate) fn outcome(call: &Call, answer: &Value, names: &mut Names) -> Vec<Str
         "feedback" => judged(call, answer, names),
         "rollback" => rolled_back(call, answer, names),
         "forget" | "restore" | "purge" | "drop" => vec![taken(call, answer)],
+        "job" => job(answer),
         verb => panic!("nobody says what came of {verb}"),
     }
 }
@@ -145,6 +146,19 @@ fn taken(call: &Call, answer: &Value) -> String {
     };
     let again = if answer["replayed"] == true { "again, nothing was done: " } else { "" };
     format!("{again}{count} {noun} {done}")
+}
+
+/// What a job did, by the reason.
+fn job(answer: &Value) -> Vec<String> {
+    let counts = answer["counts"].as_object().into_iter().flatten();
+    let mut lines: Vec<String> =
+        counts.filter(|(_, count)| *count != 0).map(|(reason, count)| format!("{reason}: {count}")).collect();
+    let sentences = ["hints", "errors"].into_iter().filter_map(|list| answer[list].as_array()).flatten();
+    lines.extend(sentences.map(|sentence| text(sentence).to_owned()));
+    if lines.is_empty() {
+        lines.push("nothing to do".to_owned());
+    }
+    lines
 }
 
 /// `fat "I want to lose fat" (superseded by muscle)`, and the fields that are asked for.

@@ -1,6 +1,7 @@
 //! The server that scenes are played on: in this process, on a directory of its own, by a clock that is set by hand.
 
 use hindsight_core::Timestamp;
+use hindsight_server::config::Jobs;
 use hindsight_server::{Clock, Config, Running, Server};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -29,6 +30,8 @@ impl Stage {
             data: self.folder.path().join("data"),
             listen: "127.0.0.1:0".parse().unwrap(),
             http: "127.0.0.1:0".parse().unwrap(),
+            // Jobs run when a story says so.
+            jobs: Jobs { archive: String::new(), purge: String::new(), ..Jobs::default() },
             ..Config::default()
         };
         let started = self.runtime.block_on(Server::start_with(&config, self.clock.clone()));

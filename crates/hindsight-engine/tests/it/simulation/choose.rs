@@ -103,6 +103,11 @@ impl Sim {
         }
     }
 
+    /// Half of the time the namespace ends up with what it had.
+    pub(super) fn settings(&mut self, _: usize) -> Option<Call> {
+        Some(Call::Settings { is_async: self.random.percent(60) })
+    }
+
     pub(super) fn batch(&mut self, space: usize) -> Option<Call> {
         let mut items: Vec<Item> = (0..1 + self.random.below(5)).map(|_| self.new_item()).collect();
         if self.random.percent(10) {

@@ -1,6 +1,6 @@
 //! Holds what the engine answers against what the model says.
 
-use hindsight_core::{Embedding, Memory, MemoryId, Mode, Recall, State, Timestamp};
+use hindsight_core::{Durability, Embedding, Memory, MemoryId, Mode, Recall, State, Timestamp};
 use hindsight_engine::{ListRequest, Unsynced};
 
 use super::disk::Engine;
@@ -182,6 +182,10 @@ pub(super) fn is_recalled(known: &Known, now: Timestamp) -> bool {
 
 fn stats(engine: &Engine, index: usize, space: &Space) -> Outcome {
     let stats = engine.stats(&namespace(index)).and_then(|stats| stats.wait()).map_err(told)?;
+    let set = engine.namespace(&namespace(index)).and_then(|info| info.wait()).map_err(told)?;
+    if (set.settings.durability == Durability::Async) != space.is_async {
+        return Err(format!("durability is {}", set.settings.durability));
+    }
     let is_forgotten = |known: &Known| known.memory.state == State::Forgotten;
     let forgotten = space.items.values().filter(|known| is_forgotten(known)).count() as u64;
     let embedded =

@@ -12,6 +12,7 @@ use super::request::{
     Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, group_of, has_vector, namespace,
     patch,
 };
+use super::settle::{Wins, settled};
 
 /// A memory as it should be. Its id is only a stand-in until the database has told which one it chose.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ pub(super) enum Gone {
 }
 
 /// Memories as they are after a batch.
-type Images = Vec<(Item, Arc<Known>)>;
+pub(super) type Images = Vec<(Item, Arc<Known>)>;
 
 /// What a namespace holds after some number of batches.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +62,10 @@ pub(super) struct Space {
     requests: BTreeMap<u32, (u64, Vec<Item>)>,
     /// Those of purges.
     purges: BTreeMap<u32, u64>,
+    /// Whether writes are acknowledged before they are durable.
+    pub(super) is_async: bool,
+    /// The batch that said so last; 0 when none did.
+    settings_at: u64,
 }
 
 /// All namespaces after some number of batches.
@@ -93,6 +98,9 @@ impl Space {
         for (item, known) in &commit.images {
             self.items.insert(*item, Arc::clone(known));
             self.changed.insert(*item, lsn);
+        }
+        if let Call::Settings { is_async } = commit.request.call {
+            (self.is_async, self.settings_at) = (is_async, lsn);
         }
         match &commit.gone {
             Gone::Nothing => {}
@@ -222,7 +230,9 @@ impl Model {
             Err(kind) => return Foreseen::Refused(kind),
         };
         match space.images(request, at) {
-            Ok(images) if images.is_empty() && gone == Gone::Nothing => Foreseen::Nothing,
+            Ok(images) if images.is_empty() && gone == Gone::Nothing && !request.call.is_settings() => {
+                Foreseen::Nothing
+            }
             Ok(images) => Foreseen::Commit(Commit { request: request.clone(), at, images, gone }),
             Err(kind) => Foreseen::Refused(kind),
         }
@@ -235,6 +245,11 @@ const FORGOTTEN_MS: i64 = 30 * 24 * 3_600_000;
 impl Space {
     pub(super) fn exists(&self) -> bool {
         self.applied > self.dropped
+    }
+
+    /// D1: up to where the log must be durable before an answer is shown that reflects this namespace up to `lsn`.
+    pub(super) fn shown_after(&self, lsn: u64) -> u64 {
+        if self.is_async { lsn.min(self.settings_at) } else { lsn }
     }
 
     /// What a request takes away when the clock stands at `now`.
@@ -338,11 +353,15 @@ impl Space {
                 if items.iter().any(|item| self.items[item].memory.state != State::Forgotten) {
                     return Err(ErrorKind::Precondition);
                 }
-                Ok(self.with_state(items, State::Active, at))
+                let images = self.with_state(items, State::Active, at);
+                Ok(settled(&self.items, images, Wins::Later, at))
             }
-            Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop => {
-                Ok(Vec::new())
-            }
+            Call::Purge { .. }
+            | Call::PurgeGroup { .. }
+            | Call::PurgeAll
+            | Call::Expire
+            | Call::Drop
+            | Call::Settings { .. } => Ok(Vec::new()),
         }
     }
 
@@ -385,7 +404,7 @@ impl Space {
             memory.updated_at = at;
             images.push((*item, Arc::new(known)));
         }
-        Ok(images)
+        Ok(settled(&self.items, images, Wins::Risen, at))
     }
 
     /// Whether the id that the caller chooses for it is taken.
@@ -443,7 +462,7 @@ impl Space {
 }
 
 /// Whether a memory can be confirmed or contradicted.
-fn is_true(known: &Known, at: Timestamp) -> bool {
+pub(super) fn is_true(known: &Known, at: Timestamp) -> bool {
     let memory = &known.memory;
     memory.state == State::Active && memory.is_valid_at(at) && !memory.is_expired_at(at)
 }
@@ -498,7 +517,7 @@ fn judged(known: &Known, verdict: Verdict, task: Option<Status>, at: Timestamp) 
 }
 
 /// W7: history, less sure by three tenths.
-fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
+pub(super) fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
     let mut known = known.clone();
     let memory = &mut known.memory;
     memory.state = State::Superseded;
@@ -512,7 +531,7 @@ fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
 
 /// Confidences are counted in millionths.
 #[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is stored")]
-fn step(confidence: f32, by: f64) -> f32 {
+pub(super) fn step(confidence: f32, by: f64) -> f32 {
     (((f64::from(confidence) + f64::from(by as f32)) * 1e6).round() / 1e6).clamp(0.0, 1.0) as f32
 }
 

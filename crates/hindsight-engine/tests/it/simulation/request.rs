@@ -90,12 +90,20 @@ pub(super) enum Call {
     PurgeAll,
     /// What was forgotten too long ago, by the job.
     Expire,
+    /// Whether writes are acknowledged before they are durable.
+    Settings {
+        is_async: bool,
+    },
     Drop,
 }
 
 impl Call {
     pub(super) fn is_purge(&self) -> bool {
         matches!(self, Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire)
+    }
+
+    pub(super) fn is_settings(&self) -> bool {
+        matches!(self, Call::Settings { .. })
     }
 
     /// Whether it brings one of these memories into the database.

@@ -72,6 +72,8 @@ type Check = Box<dyn FnOnce(&mut Model, bool) -> Outcome>;
 /// An answer that waits for its sync. It is told whether that came.
 struct Answer {
     lsn: u64,
+    /// What has to be synced before it may be looked at: less, where its namespace's durability is async.
+    shown_after: u64,
     check: Check,
 }
 
@@ -90,6 +92,8 @@ pub(super) struct Sim {
     /// As it was some time ago.
     pub(super) older_twin: Arc<MemoryDirectory>,
     answers: Vec<Answer>,
+    /// Of the newest answer; none when the call gave none.
+    pub(super) shown_after: Option<u64>,
     keeps_shots: bool,
     /// A fault has ended the run.
     pub(super) is_over: bool,
@@ -136,6 +140,8 @@ pub(super) struct Checked {
     pub(super) expired: u64,
     /// Images after which a purge was carried out to its end.
     pub(super) resumed: u64,
+    /// Answers that were shown before they were durable, as their namespace's durability allows.
+    pub(super) early: u64,
 }
 
 impl Checked {
@@ -158,6 +164,7 @@ impl Checked {
         self.erased += other.erased;
         self.expired += other.expired;
         self.resumed += other.resumed;
+        self.early += other.early;
         self.segments = self.segments.max(other.segments);
     }
 }
@@ -176,6 +183,7 @@ impl Sim {
             twin: Arc::default(),
             older_twin: Arc::default(),
             answers: Vec::new(),
+            shown_after: None,
             keeps_shots: false,
             is_over: false,
             checked: Checked::default(),
@@ -324,14 +332,15 @@ impl Sim {
         unsynced: Unsynced<T, SimIo>,
         check: impl FnOnce(&mut Model, T) -> Outcome + 'static,
     ) -> u64 {
-        let Lsn(lsn) = unsynced.lsn();
+        let (Lsn(lsn), Lsn(shown_after)) = (unsynced.lsn(), unsynced.shown_after());
+        self.shown_after = Some(shown_after);
         let check = move |model: &mut Model, is_synced: bool| match (unsynced.wait(), is_synced) {
             (Ok(value), true) => check(model, value),
             (Err(_), false) => Ok(()),
             (Ok(_), false) => Err(format!("lsn {lsn} was acknowledged and never synced")),
             (Err(error), true) => Err(format!("lsn {lsn} is synced, and its answer: {}", told(error))),
         };
-        self.answers.push(Answer { lsn, check: Box::new(check) });
+        self.answers.push(Answer { lsn, shown_after, check: Box::new(check) });
         lsn
     }
 
@@ -344,11 +353,14 @@ impl Sim {
         }
         self.io.set_acked(synced);
         let (ready, waiting) =
-            std::mem::take(&mut self.answers).into_iter().partition(|one| one.lsn <= synced);
+            std::mem::take(&mut self.answers).into_iter().partition(|one| one.shown_after <= synced);
         self.answers = waiting;
         let ready: Vec<Answer> = ready;
         self.checked.answers += ready.len() as u64;
-        ready.into_iter().try_for_each(|answer| (answer.check)(&mut self.model, true))
+        self.checked.early += ready.iter().filter(|one| one.lsn > synced).count() as u64;
+        // After a failure what is not synced never will be.
+        let is_poisoned = engine.health().is_err();
+        ready.into_iter().try_for_each(|one| (one.check)(&mut self.model, !is_poisoned || one.lsn <= synced))
     }
 
     /// Looks at the disks that a power cut would have left meanwhile.

@@ -1,9 +1,9 @@
 //! What happens next, and sending requests: each is foreseen by the model, sent, and its answer kept.
 
-use hindsight_core::{Memory, MemoryId, Outcome as Did, Recall, Timestamp};
+use hindsight_core::{Durability, Memory, MemoryId, Outcome as Did, Recall, SettingsPatch, State, Timestamp};
 use hindsight_engine::{
     Affected, BatchRequest, BatchWritten, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker,
-    RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions, Written,
+    RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem, WriteOptions, Written,
 };
 
 use super::expect::{self, Outcome, every_state};
@@ -42,7 +42,8 @@ impl Sim {
             51 => self.count(),
             52..58 => self.send_new(Sim::forget),
             58..63 => self.send_new(Sim::restore),
-            63..68 => self.send_again(),
+            63..67 => self.send_again(),
+            67 => self.send_new(Sim::settings),
             68 => self.drop_namespace(),
             69..71 => self.read(),
             71..75 => self.read_one(),
@@ -100,6 +101,10 @@ impl Sim {
             Err(error) => return self.failed(&error),
         };
         let recalled_lsn = if exists { lsn } else { 0 };
+        let promised = expected.shown_after(lsn).max(engine.revision().0);
+        if page.shown_after().0.max(engine.revision().0) != promised {
+            return Err(format!("a read of lsn {lsn} is shown after {}", page.shown_after()));
+        }
         if page.lsn().0 != lsn || recalled.lsn().0 != recalled_lsn {
             return Err(format!("a read of lsn {lsn} waits for {} and {}", page.lsn(), recalled.lsn()));
         }
@@ -163,6 +168,7 @@ impl Sim {
             Foreseen::Replayed(lsn) => Told { replayed: true, revision: Some(*lsn) },
             Foreseen::Nothing | Foreseen::Refused(_) => Told { replayed: false, revision: None },
         };
+        self.shown_after = None;
         let was_degraded = self.engine().degraded().is_some();
         match (self.call(&request, &foreseen, told), foreseen) {
             (Err(error), foreseen) if error.reason() == "DISK_FULL" => {
@@ -176,13 +182,28 @@ impl Sim {
                 self.is_taken_rightly(&request, was_degraded)?;
                 self.give_up(request.space, &commit.gone);
                 self.model.push(commit);
-                Ok(())
+                self.is_promised(request.space, lsn)
             }
             // A dry run in a namespace that is not there.
             (Ok(0), Foreseen::Nothing) if !exists => Ok(()),
-            (Ok(lsn), Foreseen::Nothing) if lsn == nothing || lsn == applied => Ok(()),
+            (Ok(lsn), Foreseen::Nothing) if lsn == nothing || lsn == applied => {
+                self.is_promised(request.space, lsn)
+            }
             (Ok(lsn), Foreseen::Replayed(_)) => self.is_safe_to_show(&request, lsn),
             (Ok(lsn), foreseen) => Err(format!("{request:?} waits for lsn {lsn}, expected {foreseen:?}")),
+        }
+    }
+
+    /// D1: the newest answer waits for what its namespace's durability promises, no less and no more.
+    fn is_promised(&self, space: usize, lsn: u64) -> Outcome {
+        let synced = self.engine().revision().0;
+        let promised = self.model.world[space].shown_after(lsn);
+        // A purge answers when everything is done.
+        match self.shown_after {
+            Some(shown_after) if shown_after.max(synced) != promised.max(synced) => {
+                Err(format!("an answer of lsn {lsn} is shown after {shown_after}, expected {promised}"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -210,7 +231,9 @@ impl Sim {
             | Call::Claim { .. }
             | Call::Batch { .. }
             | Call::ForgetGroup { .. } => true,
-            Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop => true,
+            Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop | Call::Settings { .. } => {
+                true
+            }
             Call::Update { item, .. } | Call::Rollback { item } => self.model.id(*item).is_some(),
             Call::Feedback { items, .. } => items.iter().all(|(item, _)| self.model.id(*item).is_some()),
             Call::Accesses { .. } => false,
@@ -352,14 +375,18 @@ impl Sim {
             Call::Rollback { item } => {
                 let rollback = RollbackRequest { id: self.model.id(*item).unwrap(), request_id: id };
                 let unsynced = engine.rollback(&name, rollback)?;
-                let stored = stored(foreseen).len();
+                let images = if let Foreseen::Commit(commit) = foreseen { &commit.images[..] } else { &[] };
+                let valid = images.iter().filter(|(_, known)| known.memory.state == State::Active).count();
+                let has_history = valid < images.len();
                 self.later(unsynced, move |_, done| {
                     is_told(told, done.replayed, done.revision.0)?;
-                    let found = done.restored.len() + usize::from(done.invalidated.is_some());
-                    if done.replayed || found == stored {
+                    let found = (done.restored.len(), done.invalidated.is_some());
+                    if done.replayed || found == (valid, has_history) {
                         Ok(())
                     } else {
-                        Err(format!("a rollback changed {found} memories, expected {stored}"))
+                        Err(format!(
+                            "a rollback did {found:?}, expected {valid} valid, history {has_history}"
+                        ))
                     }
                 })
             }
@@ -367,8 +394,23 @@ impl Sim {
             Call::Restore { items } => {
                 let unsynced =
                     engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
-                let stored = stored(foreseen);
+                // What gives way to them is not named.
+                let stored: Vec<Item> =
+                    stored(foreseen).into_iter().filter(|item| items.contains(item)).collect();
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
+            }
+            Call::Settings { is_async } => {
+                let durability = if *is_async { Durability::Async } else { Durability::Sync };
+                let patch = SettingsPatch { durability: Some(Some(durability)) };
+                let unsynced = engine.update_namespace(&name, SettingsRequest { patch, request_id: id })?;
+                self.later(unsynced, move |_, info| {
+                    is_told(told, info.replayed, info.revision.0)?;
+                    if info.replayed || info.settings.durability == durability {
+                        Ok(())
+                    } else {
+                        Err(format!("{durability} was set, and it is {}", info.settings.durability))
+                    }
+                })
             }
             Call::Drop => self.call_drop(&name, world_count, told)?,
             Call::Purge { .. } | Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire => {

@@ -11,7 +11,8 @@ use crate::call::Call;
 pub(crate) struct Cli;
 
 /// Which flag a field is, for the commands that know it under another name than its own.
-const FLAGS: [(&str, &str); 12] = [
+const FLAGS: [(&str, &str); 13] = [
+    ("job", ""),
     ("session_id", "session"),
     ("agent_id", "agent"),
     ("tags", "tag"),
@@ -77,6 +78,7 @@ impl Front for Cli {
 fn arguments(call: &Call, namespace: &str) -> (Vec<String>, String) {
     let mut args: Vec<String> = match call.verb.as_str() {
         "drop" => ["namespaces", "drop", namespace, "--yes"].map(str::to_owned).to_vec(),
+        "job" => ["jobs", "run"].map(str::to_owned).to_vec(),
         verb => vec![verb.to_owned()],
     };
     if matches!(call.verb.as_str(), "forget" | "purge") {
@@ -110,7 +112,7 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
     let flag = match (verb, field) {
         ("update", "content") => "content".to_owned(),
         ("purge", "ids") => "id".to_owned(),
-        ("forget" | "purge" | "drop", "validate_only") => "dry-run".to_owned(),
+        ("forget" | "purge" | "drop" | "job", "validate_only") => "dry-run".to_owned(),
         (_, field) => flag.map_or_else(|| field.replace('_', "-"), str::to_owned),
     };
     let name = |flag: &str| (!flag.is_empty()).then(|| format!("--{flag}"));

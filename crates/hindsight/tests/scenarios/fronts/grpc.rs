@@ -60,7 +60,13 @@ impl Front for Grpc {
         let url = place.stage.grpc();
         let done = async {
             let client = Client::connect(&url).await?;
-            answer(&client.namespace(place.namespace)?, call).await
+            let memories = client.namespace(place.namespace)?;
+            if call.verb != "job" {
+                return answer(&memories, call).await;
+            }
+            let mut fields = Fields(call.fields.clone());
+            let is_dry = fields.take("validate_only").unwrap_or(false);
+            Ok(shown(&client.run_job(fields.take("job").unwrap(), Some(memories.name()), is_dry).await?))
         };
         place.stage.runtime.block_on(done).map_err(|error: Error| error.to_string())
     }

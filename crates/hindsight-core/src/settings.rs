@@ -1,0 +1,177 @@
+//! What can be set about one namespace. Settings are logged like everything else, and stored as keys and values of text:
+//! so a version that knows one more key needs no new form on disk, and one that does not know it keeps it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::kind::{UnknownWord, words};
+use crate::limits::{SETTING_KEY_CHARS_MAX, SETTING_VALUE_CHARS_MAX, SETTINGS_MAX};
+
+words! {
+    /// When a write is acknowledged.
+    Durability, "durability" {
+        /// When it is durable: no crash takes it back.
+        Sync = "sync",
+        /// When it is applied and in the log's buffer. It is durable soon after; a crash before that takes back the newest
+        /// of such writes, and never one of them without all that came later.
+        Async = "async",
+    }
+}
+
+/// The settings of a namespace. One that was never set has its default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Settings {
+    /// When a write is acknowledged.
+    pub durability: Durability,
+    /// What a newer version has set and this one does not know: kept as it is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknown: BTreeMap<String, String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { durability: Durability::Sync, unknown: BTreeMap::new() }
+    }
+}
+
+/// Why stored settings can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadSettings {
+    /// A value of a known key that means nothing.
+    #[error("{key} can't be read")]
+    Word {
+        /// The key.
+        key: &'static str,
+        /// The value, and what would be right.
+        #[source]
+        source: UnknownWord,
+    },
+    /// More, or longer, than settings can be.
+    #[error(
+        "more than {SETTINGS_MAX} settings, or one that is longer than {SETTING_KEY_CHARS_MAX} and {SETTING_VALUE_CHARS_MAX} characters"
+    )]
+    TooMany,
+    /// A key twice.
+    #[error("the setting {key:?} stands there twice")]
+    Twice {
+        /// The key.
+        key: String,
+    },
+}
+
+const DURABILITY: &str = "durability";
+
+impl Settings {
+    /// Everything that differs from the defaults, as keys and values in the order of the keys.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        let Settings { durability, unknown } = self;
+        let mut pairs = unknown.clone();
+        if *durability != Settings::default().durability {
+            pairs.insert(DURABILITY.to_owned(), durability.as_str().to_owned());
+        }
+        pairs.into_iter().collect()
+    }
+
+    /// The settings that [`Settings::pairs`] made these of.
+    ///
+    /// # Errors
+    /// When they are too many or too long, or a value means nothing.
+    pub fn from_pairs(pairs: Vec<(String, String)>) -> Result<Settings, BadSettings> {
+        let is_long = |(key, value): &(String, String)| {
+            key.chars().count() > SETTING_KEY_CHARS_MAX || value.chars().count() > SETTING_VALUE_CHARS_MAX
+        };
+        if pairs.len() > SETTINGS_MAX || pairs.iter().any(is_long) {
+            return Err(BadSettings::TooMany);
+        }
+        let mut unknown = BTreeMap::new();
+        for (key, value) in pairs {
+            if unknown.insert(key.clone(), value).is_some() {
+                return Err(BadSettings::Twice { key });
+            }
+        }
+        let mut settings = Settings::default();
+        if let Some(word) = unknown.remove(DURABILITY) {
+            settings.durability =
+                word.parse().map_err(|source| BadSettings::Word { key: DURABILITY, source })?;
+        }
+        Ok(Settings { unknown, ..settings })
+    }
+}
+
+/// The settings to change; what is absent stays. In JSON, `null` brings one back to its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SettingsPatch {
+    /// When a write is acknowledged.
+    #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Option<Durability>>,
+}
+
+impl SettingsPatch {
+    /// Whether it changes nothing, whatever the settings are.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == SettingsPatch::default()
+    }
+
+    /// The settings with the change.
+    #[must_use]
+    pub fn apply(&self, settings: &Settings) -> Settings {
+        let SettingsPatch { durability } = self;
+        let default = Settings::default();
+        Settings {
+            durability: durability.map_or(settings.durability, |word| word.unwrap_or(default.durability)),
+            unknown: settings.unknown.clone(),
+        }
+    }
+}
+
+/// Tells a field that is `null` (`Some(None)`) from one that is absent (`None`).
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(key: &str, value: &str) -> (String, String) {
+        (key.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn what_is_not_known_is_kept_and_defaults_are_not_stored() {
+        assert_eq!(Settings::default().pairs(), []);
+        let pairs = vec![pair("durability", "async"), pair("zeal", "11")];
+        let settings = Settings::from_pairs(pairs.clone()).unwrap();
+        assert_eq!(settings.durability, Durability::Async);
+        assert_eq!(settings.pairs(), pairs);
+        let back = SettingsPatch { durability: Some(None) }.apply(&settings);
+        assert_eq!((back.durability, back.pairs()), (Durability::Sync, vec![pair("zeal", "11")]));
+        assert_eq!(SettingsPatch::default().apply(&settings), settings);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused_by_its_key() {
+        let error = Settings::from_pairs(vec![pair("durability", "maybe")]).unwrap_err();
+        assert!(matches!(error, BadSettings::Word { key: "durability", .. }), "{error}");
+        let twice = vec![pair("a", "1"), pair("a", "2")];
+        assert_eq!(Settings::from_pairs(twice).unwrap_err(), BadSettings::Twice { key: "a".to_owned() });
+        let many = (0..=SETTINGS_MAX).map(|number| pair(&number.to_string(), "")).collect();
+        assert_eq!(Settings::from_pairs(many).unwrap_err(), BadSettings::TooMany);
+        let long = vec![pair("a", &"名".repeat(SETTING_VALUE_CHARS_MAX + 1))];
+        assert_eq!(Settings::from_pairs(long).unwrap_err(), BadSettings::TooMany);
+    }
+
+    #[test]
+    fn null_is_the_default_and_absent_is_no_change() {
+        let read = |json: &str| serde_json::from_str::<SettingsPatch>(json).unwrap();
+        assert!(read("{}").is_empty());
+        assert_eq!(read(r#"{"durability":null}"#).durability, Some(None));
+        assert_eq!(read(r#"{"durability":"async"}"#).durability, Some(Some(Durability::Async)));
+    }
+}

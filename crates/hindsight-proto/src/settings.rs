@@ -1,0 +1,89 @@
+//! The settings of a namespace, and a change of them. The mask says which fields of a change count: a named field that is
+//! absent goes back to its default. Without a mask every field that is present counts.
+
+use hindsight_core::{Invalid, Settings, SettingsPatch};
+use prost_types::FieldMask;
+
+use crate::{v1, words};
+
+/// The fields of the settings, as a mask names them.
+const FIELDS: [&str; 1] = ["durability"];
+
+/// Settings for the wire.
+#[must_use]
+pub fn to_wire(settings: &Settings) -> v1::NamespaceSettings {
+    v1::NamespaceSettings { durability: words::number(Some(settings.durability)) }
+}
+
+/// Reads settings. What is absent has its default.
+///
+/// # Errors
+/// A field that can't be read.
+pub fn from_wire(wire: Option<v1::NamespaceSettings>) -> Result<Settings, Invalid> {
+    let patch = patch_from_wire(wire, None)?;
+    Ok(patch.apply(&Settings::default()))
+}
+
+/// Reads a change and its mask.
+///
+/// # Errors
+/// A mask that names an unknown field, and a field that can't be read.
+pub fn patch_from_wire(
+    settings: Option<v1::NamespaceSettings>,
+    mask: Option<FieldMask>,
+) -> Result<SettingsPatch, Invalid> {
+    let wire = settings.unwrap_or_default();
+    let mask = mask.map(|mask| mask.paths);
+    if let Some(unknown) = mask.iter().flatten().find(|path| !FIELDS.contains(&path.as_str())) {
+        let problem = format!("names {unknown:?}, which is no setting: expected {}", FIELDS.join(", "));
+        return Err(Invalid::one("update_mask", problem));
+    }
+    let counts = |field: &str, is_present: bool| match &mask {
+        Some(paths) => paths.iter().any(|path| path == field),
+        None => is_present,
+    };
+    let durability = words::optional("settings.durability", wire.durability)?;
+    Ok(SettingsPatch { durability: counts("durability", durability.is_some()).then_some(durability) })
+}
+
+/// A change for the wire, with a mask that names each of its fields.
+#[must_use]
+pub fn patch_to_wire(patch: &SettingsPatch) -> (v1::NamespaceSettings, FieldMask) {
+    let SettingsPatch { durability } = patch;
+    let named = [durability.is_some()];
+    let names = FIELDS.iter().zip(named).filter(|(_, named)| *named);
+    let mask = FieldMask { paths: names.map(|(field, _)| (*field).to_owned()).collect() };
+    (v1::NamespaceSettings { durability: words::number(durability.flatten()) }, mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use hindsight_core::Durability;
+
+    use super::*;
+
+    #[test]
+    fn a_change_comes_back() {
+        for durability in [None, Some(None), Some(Some(Durability::Async)), Some(Some(Durability::Sync))] {
+            let patch = SettingsPatch { durability };
+            let (settings, mask) = patch_to_wire(&patch);
+            assert_eq!(patch_from_wire(Some(settings), Some(mask)).unwrap(), patch);
+        }
+        let settings = Settings { durability: Durability::Async, ..Settings::default() };
+        assert_eq!(from_wire(Some(to_wire(&settings))).unwrap(), settings);
+    }
+
+    #[test]
+    fn without_a_mask_what_is_present_counts() {
+        let async_ = v1::NamespaceSettings { durability: v1::Durability::Async.into() };
+        let patch = patch_from_wire(Some(async_), None).unwrap();
+        assert_eq!(patch.durability, Some(Some(Durability::Async)));
+        assert!(patch_from_wire(None, None).unwrap().is_empty());
+        let wrong = FieldMask { paths: vec!["ttl".to_owned()] };
+        let invalid = patch_from_wire(None, Some(wrong)).unwrap_err();
+        assert_eq!(invalid.violations[0].field, "update_mask");
+        let wrong = v1::NamespaceSettings { durability: 9 };
+        let invalid = patch_from_wire(Some(wrong), None).unwrap_err();
+        assert_eq!(invalid.violations[0].field, "settings.durability");
+    }
+}

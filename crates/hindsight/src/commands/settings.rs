@@ -1,0 +1,60 @@
+//! `namespaces show` and `namespaces set`: what is set about a namespace.
+
+use clap::Args;
+use comfy_table::Cell;
+use hindsight_client::{Durability, NamespaceInfo, SettingsPatch};
+use hindsight_core::Namespace;
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output::Out;
+use crate::screen::{Paint, grouped, text_of};
+
+/// Which namespace to show.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: Namespace,
+}
+
+/// What to set about which namespace.
+#[derive(Debug, Args)]
+#[group(id = "settings", multiple = true, required = true, args = ["durability"])]
+pub(crate) struct SetArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: Namespace,
+    /// When a write is acknowledged: sync (when it is durable), async (before: a crash takes back what the last moment wrote)
+    #[arg(long, value_name = "WORD")]
+    durability: Option<Durability>,
+}
+
+/// Shows it.
+pub(crate) async fn show(connection: &Connection, args: ShowArgs, out: &mut Out) -> Result<(), Failure> {
+    let info = connection.memories_of(&args.name)?.info().await?;
+    out.single(&info, |paint, width| table(&info, *paint, width))
+}
+
+/// Changes it, and shows how it is then.
+pub(crate) async fn set(connection: &Connection, args: SetArgs, out: &mut Out) -> Result<(), Failure> {
+    let patch = SettingsPatch { durability: args.durability.map(Some) };
+    let info = connection.memories_of(&args.name)?.set(patch).await?;
+    out.single(&info, |paint, width| table(&info, *paint, width))
+}
+
+fn table(info: &NamespaceInfo, paint: Paint, width: u16) -> String {
+    let mut table = paint.table(width, &[]);
+    let mut row = |name: &str, value: String| {
+        table.add_row(vec![Cell::new(name).fg(comfy_table::Color::DarkGrey), Cell::new(value)]);
+    };
+    row("namespace", info.name.to_string());
+    row("memories", grouped(info.memories));
+    row("durability", info.settings.durability.to_string());
+    for (key, value) in &info.settings.unknown {
+        row(key, value.clone());
+    }
+    row("revision", grouped(info.revision.0));
+    row("durable up to", grouped(info.durable_revision.0));
+    text_of(&mut table)
+}
