@@ -19,7 +19,7 @@
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
 //! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`life`] (how long a
-//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace). [`limits`] bounds all of it.
+//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
@@ -45,6 +45,7 @@ pub mod session;
 pub mod settings;
 pub mod time;
 pub mod timewords;
+pub mod watch;
 mod words;
 
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
@@ -60,7 +61,7 @@ pub use kind::{
     ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State,
     Status, Verdict,
 };
-pub use life::{ArchiveReason, Days, Life};
+pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
@@ -68,3 +69,4 @@ pub use recall::{Decay, Fusion, Mode, Recall, Weights};
 pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;
+pub use watch::{WatchEvent, WatchRequest, Watched};

@@ -22,7 +22,9 @@ use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
+use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
+use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
 pub type Engine = EngineOver<ClockedIo>;
@@ -40,6 +42,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) recalls: SharedRecalls,
     pub(crate) life: Life,
     pub(crate) jobs: Jobs<I>,
+    pub(crate) sessions: SharedSessions,
+    pub(crate) recent: Recent,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -90,6 +94,9 @@ impl<I: Io> EngineOver<I> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
+        for erasure in storage.erasures() {
+            namespaces.erasures.values.add(&erasure.purge, erasure.at);
+        }
         let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),
@@ -102,6 +109,8 @@ impl<I: Io> EngineOver<I> {
             recalls: SharedRecalls::default(),
             life: options.life,
             jobs,
+            sessions: SharedSessions::default(),
+            recent: Recent::default(),
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
@@ -277,9 +286,9 @@ impl<I: Io> EngineOver<I> {
         Ok(lsn)
     }
 
-    /// How long the memories of a namespace live.
-    pub(crate) fn life_of(&self, _cell: &Cell) -> Life {
-        self.life
+    /// How long the memories of a namespace live. Of one that is not in memory: as its files say.
+    pub(crate) fn life_of(&self, cell: &Cell) -> Life {
+        cell.life_set(|set| self.life.with(set))
     }
 
     /// An answer that waits until everything it reflects is durable.

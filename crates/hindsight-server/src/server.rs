@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    app::{App, jobs},
+    app::{self, App, jobs},
     config::Config,
     error::ServeError,
     grpc, http,
@@ -69,9 +69,8 @@ impl Server {
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
         let (engine, report) = open(config, clock, embedder.model()).await?;
         let engine = Arc::new(engine);
-        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now()));
-
         let (phase, phase_seen) = watch::channel(Phase::Serving);
+        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), phase_seen.clone()));
         let reporter = tonic_health::server::HealthReporter::new();
         grpc::health::report(&reporter, true).await;
         let ids = Arc::new(RequestIds::new(run_number()));
@@ -101,6 +100,7 @@ impl Server {
         tasks.spawn(grpc_listener.serve(phase_seen.clone()));
         tasks.spawn(http_listener.serve(phase_seen.clone()));
         tasks.spawn(jobs::drive(Arc::clone(&engine), phase_seen.clone()));
+        tasks.spawn(app::sessions::sweep(Arc::clone(&app), phase_seen.clone()));
         tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
         tracing::info!(clean = report.recovered.clean_shutdown, "{}", report.last_stop());
         tracing::info!(%grpc, %http, data = %config.data.display(), %report, "serving");

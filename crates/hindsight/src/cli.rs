@@ -88,6 +88,10 @@ pub(crate) enum Command {
     Rollback(commands::learn::RollbackArgs),
     /// Erase memories for good: no byte is left in the data directory
     Purge(Box<commands::purge::PurgeArgs>),
+    /// Keep the turns of a running session, and make an episode of it
+    Sessions(commands::sessions::SessionsArgs),
+    /// Print what changes in a namespace, as it changes
+    Watch(commands::watch::WatchArgs),
     /// Store the lines of a JSONL file
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes

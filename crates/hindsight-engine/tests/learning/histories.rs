@@ -148,7 +148,7 @@ impl Life {
             }
             Request::Forget(id) => {
                 let target = ForgetTarget::Ids(vec![*id]);
-                let forget = ForgetRequest { target, validate_only: false, request_id };
+                let forget = ForgetRequest { target, with_derived: false, validate_only: false, request_id };
                 engine.forget(&namespace, forget)?.wait()?.replayed
             }
             Request::Restore(id) => {
@@ -161,7 +161,15 @@ impl Life {
             Request::Update(id, importance) => {
                 let patch = Patch { importance: Some(*importance), ..Patch::default() };
                 let (version, vectors, maker) = (None, None, Maker::Caller);
-                let update = UpdateRequest { id: *id, patch, version, vectors, maker, request_id };
+                let update = UpdateRequest {
+                    id: *id,
+                    patch,
+                    version,
+                    vectors,
+                    maker,
+                    allow_forgotten: false,
+                    request_id,
+                };
                 engine.update(&namespace, update)?.wait()?.replayed
             }
         })

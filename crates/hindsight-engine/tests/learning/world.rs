@@ -77,8 +77,12 @@ impl World {
 
     pub(crate) fn forget(&mut self, namespace: &str, id: MemoryId) {
         self.pass_ms(1_000);
-        let request =
-            ForgetRequest { target: ForgetTarget::Ids(vec![id]), validate_only: false, request_id: None };
+        let request = ForgetRequest {
+            target: ForgetTarget::Ids(vec![id]),
+            with_derived: false,
+            validate_only: false,
+            request_id: None,
+        };
         self.engine().forget(&ns(namespace), request).unwrap().wait().unwrap();
     }
 
@@ -90,7 +94,12 @@ impl World {
 
     pub(crate) fn purge(&mut self, namespace: &str, ids: Vec<MemoryId>) {
         self.pass_ms(1_000);
-        let request = PurgeRequest { target: PurgeTarget::Ids(ids), validate_only: false, request_id: None };
+        let request = PurgeRequest {
+            target: PurgeTarget::Ids(ids),
+            with_derived: false,
+            validate_only: false,
+            request_id: None,
+        };
         self.engine().purge(&ns(namespace), request).unwrap();
     }
 
