@@ -2,6 +2,7 @@
 //! histories. Both run by a clock that is set by hand.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
+mod attempts;
 mod histories;
 mod settled;
 mod state;

@@ -13,9 +13,10 @@ use serde_json::{Map, Value, json};
 pub(crate) const BEGINNING: &str = "2026-03-01T09:00:00Z";
 
 /// The calls that scenes make. `Clock`, `Restart` and `Elsewhere` are the runner's own.
-pub(crate) const VERBS: [&str; 18] = [
-    "job", "write", "record", "batch", "recall", "get", "list", "update", "forget", "restore", "feedback",
-    "history", "rollback", "purge", "drop", "clock", "restart", "in",
+pub(crate) const VERBS: [&str; 22] = [
+    "write", "record", "batch", "recall", "get", "list", "update", "forget", "restore", "feedback",
+    "history", "rollback", "purge", "drop", "job", "open", "append", "turns", "close", "clock", "restart",
+    "in",
 ];
 
 /// Fields that hold a time.
@@ -143,6 +144,7 @@ impl Call {
     /// Puts what has no name of its own where the verb means it.
     fn unnamed(&mut self, bare: Vec<Value>) {
         let field = match self.verb.as_str() {
+            "open" | "append" | "turns" | "close" => return self.of_session(bare),
             "write" => "content",
             "record" => "summary",
             "recall" => "query",
@@ -176,6 +178,21 @@ impl Call {
         for value in bare {
             self.fields.insert(field.to_owned(), value);
         }
+    }
+
+    /// A step on a session: its id, then the text of a turn. What else is said when it is closed is the report of the task.
+    fn of_session(&mut self, bare: Vec<Value>) {
+        let mut bare = bare.into_iter();
+        if self.verb == "append" {
+            let mut turn = Map::from_iter(bare.next_back().map(|text| ("content".to_owned(), text)));
+            turn.insert("role".to_owned(), self.fields.remove("role").unwrap_or_else(|| json!("user")));
+            self.fields.insert("turns".to_owned(), json!([turn]));
+        }
+        if self.verb == "close" && !self.fields.is_empty() {
+            let record = std::mem::take(&mut self.fields);
+            self.fields.insert("record".to_owned(), Value::Object(record));
+        }
+        self.fields.extend(bare.next().map(|id| ("session_id".to_owned(), id)));
     }
 
     fn field(&mut self, key: &str, word: &str, names: &Names) {

@@ -18,6 +18,12 @@ pub(crate) fn outcome(call: &Call, answer: &Value, names: &mut Names) -> Vec<Str
         "rollback" => rolled_back(call, answer, names),
         "forget" | "restore" | "purge" | "drop" => vec![taken(call, answer)],
         "job" => job(answer),
+        "open" if answer["resumed"] == true => vec!["was open".to_owned()],
+        "open" => vec!["is open".to_owned()],
+        "append" => vec![format!("turns kept: {}", answer["session"]["turns_held"])],
+        "turns" => turns(answer),
+        "close" if answer["memory"].is_object() => written(call, answer, names),
+        "close" => vec!["is closed".to_owned()],
         verb => panic!("nobody says what came of {verb}"),
     }
 }
@@ -146,6 +152,11 @@ fn taken(call: &Call, answer: &Value) -> String {
     };
     let again = if answer["replayed"] == true { "again, nothing was done: " } else { "" };
     format!("{again}{count} {noun} {done}")
+}
+
+fn turns(answer: &Value) -> Vec<String> {
+    let turns = answer["turns"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    turns.iter().map(|turn| format!("{}: {}", text(&turn["role"]), text(&turn["content"]))).collect()
 }
 
 /// What a job did, by the reason.

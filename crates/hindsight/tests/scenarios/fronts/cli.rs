@@ -11,9 +11,10 @@ use crate::call::Call;
 pub(crate) struct Cli;
 
 /// Which flag a field is, for the commands that know it under another name than its own.
-const FLAGS: [(&str, &str); 13] = [
+const FLAGS: [(&str, &str); 14] = [
+    ("session_id", ""),
+    ("idle_ttl", "idle"),
     ("job", ""),
-    ("session_id", "session"),
     ("agent_id", "agent"),
     ("tags", "tag"),
     ("keywords", "keyword"),
@@ -79,6 +80,8 @@ fn arguments(call: &Call, namespace: &str) -> (Vec<String>, String) {
     let mut args: Vec<String> = match call.verb.as_str() {
         "drop" => ["namespaces", "drop", namespace, "--yes"].map(str::to_owned).to_vec(),
         "job" => ["jobs", "run"].map(str::to_owned).to_vec(),
+        "turns" => ["sessions", "show"].map(str::to_owned).to_vec(),
+        verb @ ("open" | "append" | "close") => ["sessions", verb].map(str::to_owned).to_vec(),
         verb => vec![verb.to_owned()],
     };
     if matches!(call.verb.as_str(), "forget" | "purge") {
@@ -111,6 +114,7 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
     let flag = FLAGS.iter().find(|(name, _)| *name == field).map(|(_, flag)| *flag);
     let flag = match (verb, field) {
         ("update", "content") => "content".to_owned(),
+        ("write" | "record" | "recall" | "list", "session_id") => "session".to_owned(),
         ("purge", "ids") => "id".to_owned(),
         ("forget" | "purge" | "drop" | "job", "validate_only") => "dry-run".to_owned(),
         (_, field) => flag.map_or_else(|| field.replace('_', "-"), str::to_owned),
@@ -127,6 +131,13 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
             .iter()
             .flat_map(|(channel, weight)| named("weight", format!("{channel}={weight}")))
             .collect(),
+        ("turns", Value::Array(turns)) => turns
+            .iter()
+            .flat_map(|turn| [text(&turn["content"]), "--role".to_owned(), text(&turn["role"])])
+            .collect(),
+        ("record", Value::Object(record)) => {
+            record.iter().flat_map(|(field, value)| argument("record", field, value)).collect()
+        }
         ("fusion", _) => vec!["--rrf".to_owned()],
         ("half_life", value) => named("half-life-days", text(value).trim_end_matches('d').to_owned()),
         (_, Value::Bool(true)) => name(&flag).into_iter().collect(),

@@ -42,6 +42,7 @@ impl Fields {
 
     fn write_options(&mut self) -> WriteOptions {
         WriteOptions {
+            allow_forgotten: self.take("allow_forgotten").unwrap_or(false),
             validate_only: self.take("validate_only").unwrap_or(false),
             on_duplicate: self.take("on_duplicate"),
             request_id: self.take("request_id"),
@@ -61,6 +62,9 @@ impl Front for Grpc {
         let done = async {
             let client = Client::connect(&url).await?;
             let memories = client.namespace(place.namespace)?;
+            if matches!(call.verb.as_str(), "open" | "append" | "turns" | "close") {
+                return session(&memories, call).await;
+            }
             if call.verb != "job" {
                 return answer(&memories, call).await;
             }
@@ -104,7 +108,8 @@ async fn answer(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error>
         "update" => {
             let id = fields.take("id").unwrap();
             let (version, request_id) = (fields.take("version"), fields.take("request_id"));
-            let options = UpdateOptions { version, vectors: None, request_id };
+            let allow_forgotten = fields.take("allow_forgotten").unwrap_or(false);
+            let options = UpdateOptions { version, vectors: None, allow_forgotten, request_id };
             shown(&memories.update_with(id, fields.rest(), options).await?)
         }
         "forget" => match mode(&mut fields) {
@@ -133,6 +138,22 @@ async fn answer(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error>
     Ok(answer)
 }
 
+async fn session(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error> {
+    let mut fields = Fields(call.fields.clone());
+    if call.verb == "open" {
+        return Ok(shown(&memories.open_session(fields.rest()).await?));
+    }
+    let session = memories.session(fields.take("session_id").unwrap());
+    Ok(match call.verb.as_str() {
+        "append" => shown(&session.append(fields.take("turns").unwrap()).await?),
+        "turns" => shown(&session.read(fields.take("last")).await?),
+        _ => match fields.take("record") {
+            Some(record) => shown(&session.close_as(record).await?),
+            None => shown(&session.close().await?),
+        },
+    })
+}
+
 fn shown(answer: &impl Serialize) -> Value {
     serde_json::to_value(answer).unwrap()
 }
@@ -152,6 +173,7 @@ fn mode(fields: &mut Fields) -> (Option<Filter>, ForgetMode) {
 
 async fn batch(memories: &NamespaceHandle, mut fields: Fields) -> Result<Value, Error> {
     let options = BatchOptions {
+        allow_forgotten: fields.take("allow_forgotten").unwrap_or(false),
         all_or_nothing: fields.take("all_or_nothing").unwrap_or(false),
         on_duplicate: fields.take("on_duplicate"),
         request_id: fields.take("request_id"),
