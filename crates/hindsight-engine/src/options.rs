@@ -9,7 +9,7 @@ use hindsight_core::{Job, Life, Lsn, Schedule};
 use hindsight_index::GraphRule;
 
 /// How to open a data directory.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// How the log is kept.
     pub storage: hindsight_storage::StorageOptions,
@@ -25,19 +25,6 @@ pub struct Options {
     /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand
     /// only. By default none does.
     pub schedules: BTreeMap<Job, Schedule>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            storage: hindsight_storage::StorageOptions::default(),
-            graph: GraphRule::default(),
-            nearness: Nearness::default(),
-            clock: hindsight_storage::Clock::default(),
-            life: Life::default(),
-            schedules: BTreeMap::new(),
-        }
-    }
 }
 
 /// From which cosine on two memories are compared: what is near differs from model to model.
