@@ -246,6 +246,12 @@ impl Encounter {
         later.map(|one| &one.other.memory).max_by_key(|memory| (learn::holds_from(memory), memory.id))
     }
 
+    /// The memories that say another value of a property that has one at a time.
+    pub(crate) fn contradicted(&self) -> impl Iterator<Item = &Memory> {
+        let decided = self.conflicts.iter().filter(|one| one.conflict.is_decided());
+        decided.map(|one| &one.other.memory)
+    }
+
     /// The memories that the new one replaces.
     pub(crate) fn replaced(&self) -> impl Iterator<Item = &Memory> {
         let older = self.conflicts.iter().filter(|one| one.relation == Relation::Superseded);

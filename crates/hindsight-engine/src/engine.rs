@@ -9,7 +9,7 @@ use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
-use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, StorageOptions, Urgency};
+use hindsight_storage::{CheckpointReport, ClockedIo, ReplayError, Storage, StorageOptions, Urgency};
 use parking_lot::Mutex;
 
 use crate::checkpoint;
@@ -28,7 +28,7 @@ use crate::unsynced::Unsynced;
 use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
-pub type Engine = EngineOver<RealIo>;
+pub type Engine = EngineOver<ClockedIo>;
 
 /// The engine over any [`Io`]; tests run it on a disk that fails and forgets.
 pub struct EngineOver<I: Io> {
@@ -64,7 +64,8 @@ impl Engine {
     pub fn open(dir: &Path, options: Options) -> Result<(Engine, OpenReport), EngineError> {
         let StorageOptions { checkpoint_bytes, directory, .. } = options.storage;
         let home = DirectoryHome::Disk { path: dir.join(DIRECTORY_DIR), options: directory };
-        let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
+        let (engine, report) =
+            EngineOver::open_with(Arc::new(ClockedIo::new(options.clock.clone())), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
         let io = Arc::clone(&engine.io);

@@ -11,6 +11,7 @@ use crate::namespaces::Cell;
 use crate::reply::Affected;
 use crate::request::{ForgetRequest, ForgetTarget, RestoreRequest};
 use crate::requests::{Seen, key};
+use crate::settle::{Wins, settled};
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 
@@ -73,7 +74,8 @@ impl<I: Io> EngineOver<I> {
         let cell = self.existing(namespace, first)?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
-        if let Some(seen) = seen {
+        if let Some(mut seen) = seen {
+            seen.ids.retain(|id| restore.ids.contains(id));
             return Ok(self.affected_before(&cell, &seen));
         }
         let (changes, at) = {
@@ -86,9 +88,13 @@ impl<I: Io> EngineOver<I> {
                     return Err(EngineError::WrongState { id: *id, state: found, needed: State::Forgotten });
                 }
             }
-            (restored(&state, &ids, at), at)
+            let changes = restored(&state, &ids, at);
+            (settled(&state, changes, Wins::Later, &self.nearness, at), at)
         };
+        // What gave way to them was not restored.
         let mut done = affected(&changes, Vec::new(), hindsight_core::Lsn(0));
+        done.ids.retain(|id| restore.ids.contains(id));
+        done.count = u32::try_from(done.ids.len()).unwrap_or(u32::MAX);
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
         Ok(self.answer_of(&cell, done, revision))

@@ -14,6 +14,7 @@ use crate::error::EngineError;
 use crate::reply::{History, RolledBack};
 use crate::request::RollbackRequest;
 use crate::requests::{Seen, key};
+use crate::settle::{Wins, settled};
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 
@@ -66,7 +67,8 @@ impl<I: Io> EngineOver<I> {
         let (changes, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            (take_back(&state, namespace, rollback.id, at)?, at)
+            let changes = take_back(&state, namespace, rollback.id, at)?;
+            (settled(&state, changes, Wins::Risen, &self.nearness, at), at)
         };
         let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         let revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;

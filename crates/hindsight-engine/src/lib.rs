@@ -35,7 +35,7 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
+//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
 //! `drop_namespace`, `settings`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`, `summarize`, `read`, `recall`,
 //! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds),
 //! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory),
@@ -75,6 +75,7 @@ mod rules;
 mod schedules;
 mod sessions;
 mod settings;
+mod settle;
 mod state;
 mod summarize;
 mod sync;
@@ -89,7 +90,7 @@ pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
-pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
+pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
 pub use options::{Embed, Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{

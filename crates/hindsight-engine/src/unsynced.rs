@@ -12,7 +12,7 @@ use crate::error::EngineError;
 /// waiting for the sync, so that nobody acts on what a crash could take back (invariant 4); where a namespace's durability
 /// is async, only for as much of it as was promised.
 #[must_use = "the value is in here, and it is nobody's until the log is synced"]
-pub struct Unsynced<T, I: Io = hindsight_storage::RealIo> {
+pub struct Unsynced<T, I: Io = hindsight_storage::ClockedIo> {
     value: T,
     lsn: Lsn,
     shown_after: Lsn,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use hindsight_core::{ChangeKind, Lsn, Namespace, Purged, Timestamp, WatchEvent, WatchRequest, Watched};
 use hindsight_storage::io::Io;
-use hindsight_storage::{LogCursor, RealIo};
+use hindsight_storage::{ClockedIo, LogCursor};
 
 use crate::engine::EngineOver;
 use crate::error::EngineError;
@@ -33,7 +33,7 @@ const EVENTS_MAX: usize = 256;
 const BYTES_MAX: usize = 256 << 10;
 
 /// A watcher on the machine's own disk.
-pub type Watcher = WatcherOver<RealIo>;
+pub type Watcher = WatcherOver<ClockedIo>;
 
 /// One reader of the change feed of a namespace.
 #[derive(Debug)]

@@ -30,5 +30,6 @@ mod words;
 pub use access::Exposed;
 pub use config::{Config, ConfigError, Overrides};
 pub use error::ServeError;
+pub use hindsight_engine::Clock;
 pub use net::tls::TlsError;
 pub use server::{Running, Server};

@@ -10,7 +10,7 @@ use std::{
 use hindsight_core::likeness::Thresholds;
 use hindsight_core::{RawVector, RawVectors, Timestamp, VectorRole};
 use hindsight_embed::{Embedder, StaticEmbedder};
-use hindsight_engine::{Embed, Engine, Nearness, OpenReport, Options};
+use hindsight_engine::{Clock, Embed, Engine, Nearness, OpenReport, Options};
 use tokio::{
     net::{TcpListener, TcpSocket},
     sync::watch,
@@ -56,6 +56,14 @@ impl Server {
     /// # Errors
     /// [`ServeError`]; nothing keeps running then.
     pub async fn start(config: &Config) -> Result<Running, ServeError> {
+        Server::start_with(config, Clock::default()).await
+    }
+
+    /// As [`Server::start`], with another clock than the machine's, by which all memories live.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub async fn start_with(config: &Config, clock: Clock) -> Result<Running, ServeError> {
         ignore_file_size_limit().map_err(ServeError::Signals)?;
         // Ports first: a port that is taken is found out before a log is replayed.
         let access = Arc::new(Access::load(config)?);
@@ -64,7 +72,7 @@ impl Server {
         let grpc_socket = bind(config.listen, "gRPC")?;
         let http_socket = bind(config.http, "HTTP")?;
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
-        let (engine, report) = open(config, &embedder).await?;
+        let (engine, report) = open(config, clock, &embedder).await?;
         let engine = Arc::new(engine);
         open_trail(&access, config).await?;
         let (phase, phase_seen) = watch::channel(Phase::Serving);
@@ -216,7 +224,11 @@ async fn open_trail(access: &Arc<Access>, config: &Config) -> Result<(), ServeEr
 
 /// Opens the data directory. The embedder's is the model whose cosines the built-in thresholds are for; it also makes the
 /// vectors of what the engine writes itself.
-async fn open(config: &Config, embedder: &Arc<dyn Embedder>) -> Result<(Engine, OpenReport), ServeError> {
+async fn open(
+    config: &Config,
+    clock: Clock,
+    embedder: &Arc<dyn Embedder>,
+) -> Result<(Engine, OpenReport), ServeError> {
     let data = config.data.clone();
     let likeness = &config.likeness;
     let nearness = Nearness {
@@ -229,6 +241,7 @@ async fn open(config: &Config, embedder: &Arc<dyn Embedder>) -> Result<(Engine, 
         nearness,
         rules: config.rules.tuning(),
         embed: Embed::new(move |text| vectors_of(&*lent, min_chars, text)),
+        clock,
         life: config.life.rules(),
         schedules: config.jobs.schedules(),
         ..Options::default()

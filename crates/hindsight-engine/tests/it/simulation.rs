@@ -32,6 +32,7 @@ mod planted;
 pub(crate) mod random;
 mod request;
 mod sabotage;
+mod settle;
 mod sim;
 mod step;
 

@@ -14,9 +14,10 @@ pub(crate) struct Remote(pub(crate) NamespaceHandle);
 /// The error as one sentence, with what would help where the program knows it.
 fn trouble(error: Error) -> Trouble {
     let hint = match &error {
-        Error::Connect { .. } => " Start a server with `hindsight serve`, or run `hindsight mcp --embedded`.",
-        Error::Unavailable { .. } => " Try once more in a moment.",
-        Error::VersionMismatch { .. } => " Read it again with memory_get.",
+        Error::Connect { .. } => {
+            ". Start a server with `hindsight serve`, or run `hindsight mcp --embedded`."
+        }
+        Error::Unavailable { .. } => ". Try once more in a moment.",
         _ => "",
     };
     Trouble(format!("{error}{hint}"))

@@ -12,6 +12,7 @@ use super::life::{Values, is_echo, values};
 use super::request::{
     Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, has_vector, namespace, patch,
 };
+use super::settle::{Wins, settled};
 
 /// A memory as it should be. Its id is only a stand-in until the database has told which one it chose.
 #[derive(Debug, Clone)]
@@ -377,7 +378,8 @@ impl Space {
                 if !items.iter().all(is_out) {
                     return Err(ErrorKind::Precondition);
                 }
-                Ok(self.with_state(items, State::Active, at))
+                let images = self.with_state(items, State::Active, at);
+                Ok(settled(&self.items, images, Wins::Later, at))
             }
             Call::Purge { .. }
             | Call::PurgeGroup { .. }
@@ -429,7 +431,7 @@ impl Space {
             memory.updated_at = at;
             images.push((*item, Arc::new(known)));
         }
-        Ok(images)
+        Ok(settled(&self.items, images, Wins::Risen, at))
     }
 
     /// Whether the id that the caller chooses for it is taken.
@@ -545,7 +547,7 @@ fn judged(known: &Known, verdict: Verdict, task: Option<Status>, at: Timestamp) 
 }
 
 /// W7: history, less sure by three tenths.
-fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
+pub(super) fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
     let mut known = known.clone();
     let memory = &mut known.memory;
     memory.state = State::Superseded;
@@ -559,7 +561,7 @@ fn replaced(known: &Known, by: MemoryId, at: Timestamp) -> Known {
 
 /// Confidences are counted in millionths.
 #[expect(clippy::cast_possible_truncation, reason = "the nearest f32 is what is stored")]
-fn step(confidence: f32, by: f64) -> f32 {
+pub(super) fn step(confidence: f32, by: f64) -> f32 {
     (((f64::from(confidence) + f64::from(by as f32)) * 1e6).round() / 1e6).clamp(0.0, 1.0) as f32
 }
 

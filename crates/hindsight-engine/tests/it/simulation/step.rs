@@ -1,6 +1,6 @@
 //! What happens next, and sending requests: each is foreseen by the model, sent, and its answer kept.
 
-use hindsight_core::{Durability, Memory, MemoryId, Outcome as Did, Recall, SettingsPatch, Timestamp};
+use hindsight_core::{Durability, Memory, MemoryId, Outcome as Did, Recall, SettingsPatch, State, Timestamp};
 use hindsight_engine::{
     Affected, BatchRequest, BatchWritten, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker,
     RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem, WriteOptions, Written,
@@ -404,14 +404,18 @@ impl Sim {
             Call::Rollback { item } => {
                 let rollback = RollbackRequest { id: self.model.id(*item).unwrap(), request_id: id };
                 let unsynced = engine.rollback(&name, rollback)?;
-                let stored = stored(foreseen).len();
+                let images = if let Foreseen::Commit(commit) = foreseen { &commit.images[..] } else { &[] };
+                let valid = images.iter().filter(|(_, known)| known.memory.state == State::Active).count();
+                let has_history = valid < images.len();
                 self.later(unsynced, move |_, done| {
                     is_told(told, done.replayed, done.revision.0)?;
-                    let found = done.restored.len() + usize::from(done.invalidated.is_some());
-                    if done.replayed || found == stored {
+                    let found = (done.restored.len(), done.invalidated.is_some());
+                    if done.replayed || found == (valid, has_history) {
                         Ok(())
                     } else {
-                        Err(format!("a rollback changed {found} memories, expected {stored}"))
+                        Err(format!(
+                            "a rollback did {found:?}, expected {valid} valid, history {has_history}"
+                        ))
                     }
                 })
             }
@@ -419,7 +423,9 @@ impl Sim {
             Call::Restore { items } => {
                 let unsynced =
                     engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
-                let stored = stored(foreseen);
+                // What gives way to them is not named.
+                let stored: Vec<Item> =
+                    stored(foreseen).into_iter().filter(|item| items.contains(item)).collect();
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
             }
             Call::Settings { is_async } => {
