@@ -25,7 +25,7 @@ mod text;
 
 pub use conflict::{Conflict, conflict};
 pub use duplicate::{Duplicate, duplicate};
-pub use marks::{Marks, marks};
+pub use marks::{Marks, held_marks, marks};
 pub use moment::is_bound_to_its_time;
 pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
 

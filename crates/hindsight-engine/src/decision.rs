@@ -42,6 +42,8 @@ pub(crate) struct Decided {
     pub(crate) own: Change,
     /// Changes of others: what is replaced or outlived.
     pub(crate) others: Vec<Change>,
+    /// The marks that a new memory is held under.
+    pub(crate) held: Option<Vec<u32>>,
 }
 
 impl Ready {
@@ -88,7 +90,7 @@ impl<I: Io> EngineOver<I> {
             Some((known, _)) => confirm(overlay, known, &record, at),
             None => {
                 pending.last = if chosen.is_none() { Some(id) } else { pending.last };
-                create(overlay, record, &encounter, at)
+                create(overlay, record, encounter, at)
             }
         };
         pending.model = pending.model.take().or(model);
@@ -127,11 +129,12 @@ fn confirm(overlay: &mut Overlay<'_>, known: &Record, new: &Record, at: Timestam
         neighbors: Vec::new(),
         own: Change::Put(Box::new(record)),
         others,
+        held: None,
     }
 }
 
 /// A new memory; what it replaces becomes history, or it does, when it holds for an earlier time.
-fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: &Encounter, at: Timestamp) -> Decided {
+fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: Encounter, at: Timestamp) -> Decided {
     let mut neighbors = encounter.neighbors();
     let mut others = Vec::new();
     let mut outcome = Outcome::Created;
@@ -154,8 +157,9 @@ fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: &Encounter, 
     }
     others.extend(outlive(overlay, &record.memory, at));
     let memory = record.memory.clone();
-    overlay.note(Arc::new(record.clone()), &encounter.marks);
-    Decided { outcome, memory, neighbors, own: Change::Put(Box::new(record)), others }
+    overlay.note_new(&record, &encounter.marks);
+    let held = Some(encounter.marks.held);
+    Decided { outcome, memory, neighbors, own: Change::Put(Box::new(record)), others, held }
 }
 
 /// Failures of the same kind that a success shows to be overcome (W8).

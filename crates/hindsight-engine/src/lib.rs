@@ -32,7 +32,7 @@
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
 //! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! `checkpoint`, `backup`, `load`, `replay`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -56,6 +56,7 @@ mod namespaces;
 mod options;
 mod purge;
 mod read;
+mod replay;
 pub mod reply;
 pub mod request;
 mod requests;

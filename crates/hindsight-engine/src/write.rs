@@ -9,6 +9,7 @@ use hindsight_core::{
 };
 use hindsight_storage::io::Io;
 
+use crate::apply::Marked;
 use crate::decide::next_time;
 use crate::decision::{Pending, Ready};
 use crate::encounter::Overlay;
@@ -48,7 +49,7 @@ impl<I: Io> EngineOver<I> {
         let (decided, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            let (mut overlay, mut pending) = (Overlay::new(&state), Pending::default());
+            let (mut overlay, mut pending) = (Overlay::of_one(&state), Pending::default());
             (self.decide(&cell, &mut overlay, ready, &mut pending, options.on_duplicate, at)?, at)
         };
         let mut memory = decided.memory;
@@ -60,7 +61,8 @@ impl<I: Io> EngineOver<I> {
             cell.state.read().applied
         } else {
             let changes = std::iter::once(decided.own).chain(decided.others).collect();
-            self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
+            let marked = decided.held.map(|held| (memory.id, held)).into_iter().collect();
+            self.commit_marked(&cell, Batch { namespace: namespace.clone(), at, request, changes }, marked)?
         };
         let (outcome, neighbors) = (decided.outcome, decided.neighbors);
         let written = Written { outcome, memory, neighbors, replayed: false, revision };
@@ -98,7 +100,7 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             return Ok(self.batch_written_before(&cell, ready, contents, &seen));
         }
-        let (results, changes, at) = self.decide_all(&cell, ready, batch.on_duplicate);
+        let (results, changes, marked, at) = self.decide_all(&cell, ready, batch.on_duplicate);
         if batch.all_or_nothing
             && let Some((index, error)) =
                 results.iter().enumerate().find_map(|(i, r)| r.as_ref().err().map(|e| (i, e)))
@@ -108,7 +110,7 @@ impl<I: Io> EngineOver<I> {
         let revision = if changes.is_empty() {
             cell.state.read().applied
         } else {
-            self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
+            self.commit_marked(&cell, Batch { namespace: namespace.clone(), at, request, changes }, marked)?
         };
         Ok(self.answer_of(&cell, BatchWritten { results, replayed: false, revision }, revision))
     }
@@ -118,21 +120,22 @@ impl<I: Io> EngineOver<I> {
         cell: &Cell,
         ready: Vec<Result<Ready, EngineError>>,
         on_duplicate: Option<OnDuplicate>,
-    ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Timestamp) {
+    ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Marked, Timestamp) {
         let state = cell.state.read();
         let at = next_time(&*self.io, &state);
         let (mut pending, mut overlay) = (Pending::default(), Overlay::new(&state));
-        let mut changes = Vec::new();
+        let (mut changes, mut marked) = (Vec::new(), Marked::default());
         let results = ready
             .into_iter()
             .map(|item| {
                 let decided = self.decide(cell, &mut overlay, item?, &mut pending, on_duplicate, at)?;
                 changes.push(decided.own);
+                marked.extend(decided.held.map(|held| (decided.memory.id, held)));
                 changes.extend(decided.others);
                 Ok(ItemWritten { id: decided.memory.id, outcome: decided.outcome })
             })
             .collect();
-        (results, changes, at)
+        (results, changes, marked, at)
     }
 
     fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
