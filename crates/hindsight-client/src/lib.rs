@@ -29,7 +29,7 @@
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`mod@backup`], [`reply`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`], [`session`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
@@ -39,6 +39,7 @@ pub mod builder;
 pub mod client;
 pub mod connect;
 pub mod error;
+mod jobs;
 pub mod list;
 pub mod namespace;
 pub mod purged;
@@ -46,6 +47,7 @@ pub mod recall;
 pub mod reply;
 mod request_id;
 mod retry;
+pub mod session;
 mod status;
 mod transport;
 
@@ -56,18 +58,24 @@ pub use client::Client;
 pub use connect::ConnectHint;
 pub use error::Error;
 pub use list::{ListBuilder, Memories, Page};
-pub use namespace::{BatchOptions, Feedback, ForgetMode, NamespaceHandle, UpdateOptions, WriteOptions};
+pub use namespace::{
+    BatchOptions, Change, Feedback, ForgetMode, NamespaceHandle, SessionEpisode, SessionHandle, Told,
+    UpdateOptions, Watch, WatchBuilder, WatchFrom, WriteOptions,
+};
 pub use purged::{Dropped, PurgeReceipt, Purged, PurgedFile};
 pub use recall::{IntoRecall, RecallBuilder};
 pub use reply::{
     BatchWritten, Forgotten, History, ItemError, Judged, Outcome, Restored, RolledBack, Updated, Written,
 };
+pub use session::{AppendedTurns, ClosedSession, OpenedSession, SessionTurns};
 
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
 pub use hindsight_core::{
-    Action, Breakdown, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit, Kind, Layer,
-    Lsn, Memory, MemoryId, Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector,
-    RawVectors, Recall, RecallId, Recalled, Relation, Rule, RuleState, Scope, Settings, SettingsPatch,
-    Source, SourceKind, State, Status, Timestamp, Usage, VectorRole, Verdict, Violation, Weights,
+    Action, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit,
+    Job, JobReport, JobStatus, Kind, Layer, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor,
+    OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule,
+    RuleState, Scope, Session, SessionDraft, SessionId, SessionSettings, Settings, SettingsPatch, Source,
+    SourceKind, State, Status, Timestamp, Turn, TurnDraft, Usage, VectorRole, Verdict, Violation, WatchEvent,
+    Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

@@ -6,6 +6,8 @@ use backon::Retryable as _;
 use hindsight_proto::v1::admin_service_client::AdminServiceClient;
 use hindsight_proto::v1::memory_service_client::MemoryServiceClient;
 use hindsight_proto::v1::namespace_service_client::NamespaceServiceClient;
+use hindsight_proto::v1::session_service_client::SessionServiceClient;
+use hindsight_proto::v1::watch_service_client::WatchServiceClient;
 use tokio::time::Instant;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
@@ -80,6 +82,14 @@ impl Transport {
 
     pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Channel> {
         NamespaceServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    }
+
+    pub(crate) fn sessions(&self) -> SessionServiceClient<Channel> {
+        SessionServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    }
+
+    pub(crate) fn watches(&self) -> WatchServiceClient<Channel> {
+        WatchServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
     }
 
     pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {

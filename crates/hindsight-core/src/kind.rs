@@ -28,12 +28,12 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = UnknownWord;
+            type Err = $crate::kind::UnknownWord;
 
-            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+            fn from_str(word: &str) -> Result<Self, $crate::kind::UnknownWord> {
                 match word {
                     $($word => Ok($name::$variant),)+
-                    _ => Err(UnknownWord { what: $what, word: word.to_owned(), expected: &[$($word),+] }),
+                    _ => Err($crate::kind::UnknownWord { what: $what, word: word.to_owned(), expected: &[$($word),+] }),
                 }
             }
         }
@@ -221,6 +221,24 @@ words! {
         Wrong = "wrong",
         /// It was so, and is no longer.
         Outdated = "outdated",
+    }
+}
+
+words! {
+    /// What the change feed says of a memory or of a whole namespace (L9).
+    ChangeKind, "change" {
+        /// A memory came into being.
+        Created = "created",
+        /// A memory has a new version: its texts, or how it stands.
+        Changed = "changed",
+        /// A memory was deleted softly.
+        Forgotten = "forgotten",
+        /// Memories were erased for good; which is not said any more.
+        Purged = "purged",
+        /// The namespace was erased with all memories in it.
+        NamespacePurged = "namespace_purged",
+        /// The namespace was dropped with all memories in it.
+        NamespaceDropped = "namespace_dropped",
     }
 }
 

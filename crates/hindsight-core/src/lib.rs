@@ -18,18 +18,22 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use), [`settings`] (of a namespace). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`life`] (how long a
+//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
+pub mod cron;
 pub mod draft;
 pub mod embedding;
 pub mod filter;
 pub mod hit;
 pub mod ids;
 pub mod invalid;
+pub mod job;
 pub mod kind;
 pub mod learn;
+pub mod life;
 pub mod likeness;
 pub mod limits;
 pub mod memory;
@@ -37,25 +41,32 @@ pub mod namespace;
 pub mod patch;
 pub mod recall;
 pub mod scoring;
+pub mod session;
 pub mod settings;
 pub mod time;
 pub mod timewords;
+pub mod watch;
 mod words;
 
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
+pub use cron::Cron;
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
 pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
+pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
-    Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State, Status,
-    Verdict,
+    ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State,
+    Status, Verdict,
 };
+pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
 pub use recall::{Decay, Fusion, Mode, Recall, Weights};
+pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;
+pub use watch::{WatchEvent, WatchRequest, Watched};

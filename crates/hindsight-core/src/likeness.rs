@@ -6,6 +6,7 @@
 //!
 //! - [`duplicate`]: the same, or different in what. Default is different; only what a table knows to be spelling is overlooked.
 //! - [`conflict`]: decided by claims, or nominated by opposite words. Default is none.
+//! - [`values`]: what is said, to be known again when it was forgotten.
 //! - [`marks`]: what an index is kept by that finds the few memories which a new one is to be compared with.
 //!
 //! Reading order: [`duplicate()`], `fields`, `claims`, `episode`, `moment`, `text` (what a text says, apart from how it is
@@ -22,12 +23,14 @@ mod opposites;
 mod reason;
 mod stance;
 mod text;
+mod value;
 
 pub use conflict::{Conflict, conflict};
 pub use duplicate::{Duplicate, duplicate};
-pub use marks::{Marks, held_marks, marks};
+pub use marks::{Marks, held_marks, marks, marks_of_claims};
 pub use moment::is_bound_to_its_time;
 pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
+pub use value::{Value, values, values_sought};
 
 /// One form for all texts that differ only in how they are written. Two texts of one wording are nominated without a
 /// vector; they may still be two memories. Not meant to be read.

@@ -72,3 +72,33 @@ pub const RECALLS_MAX: usize = 10_000;
 pub const RECALL_TTL_MS: u64 = 86_400_000;
 /// Most memories of a namespace whose accesses wait to be logged.
 pub const ACCESSES_MAX: usize = 4_096;
+/// Most turns that one call appends to a session.
+pub const TURNS_MAX: usize = 256;
+/// Most turns that a session keeps.
+pub const SESSION_TURNS_MAX: usize = 1_000;
+/// Turns that a session keeps when the caller names no number.
+pub const SESSION_TURNS_DEFAULT: usize = 200;
+/// Most bytes of a session's turns.
+pub const SESSION_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a session's turns when the caller names no number.
+pub const SESSION_BYTES_DEFAULT: usize = 256 * 1024;
+/// How long a session may be idle at least, in milliseconds.
+pub const SESSION_IDLE_MS_MIN: i64 = 1_000;
+/// How long a session may be idle when the caller names no time, in milliseconds: an hour.
+pub const SESSION_IDLE_MS_DEFAULT: i64 = 3_600_000;
+/// How long a session may be idle at most, in milliseconds: a week.
+pub const SESSION_IDLE_MS_MAX: i64 = 7 * 86_400_000;
+/// Most open sessions of a namespace.
+pub const SESSIONS_PER_NAMESPACE_MAX: usize = 1_000;
+/// Most open sessions of a server.
+pub const SESSIONS_MAX: usize = 10_000;
+/// Most bytes of all sessions of a namespace.
+pub const SESSIONS_BYTES_PER_NAMESPACE_MAX: usize = 16 * 1024 * 1024;
+/// Most bytes of all sessions of a server.
+pub const SESSIONS_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How many sessions that have ended are remembered, so that a late call is told what became of them.
+pub const SESSIONS_ENDED_MAX: usize = 10_000;
+/// How many request ids of appends a session remembers.
+pub const SESSION_REQUEST_IDS_MAX: usize = 64;
+/// Most kinds, agents or sorts of change that a watch names.
+pub const WATCH_WORDS_MAX: usize = 64;

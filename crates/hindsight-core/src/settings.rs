@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Invalid;
 use crate::kind::{UnknownWord, words};
+use crate::life::LifeKey;
 use crate::limits::{SETTING_KEY_CHARS_MAX, SETTING_VALUE_CHARS_MAX, SETTINGS_MAX};
 
 words! {
@@ -24,6 +26,9 @@ words! {
 pub struct Settings {
     /// When a write is acknowledged.
     pub durability: Durability,
+    /// How long its memories live, where that differs from the server's own rules.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub life: BTreeMap<LifeKey, u32>,
     /// What a newer version has set and this one does not know: kept as it is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<String, String>,
@@ -31,7 +36,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { durability: Durability::Sync, unknown: BTreeMap::new() }
+        Settings { durability: Durability::Sync, life: BTreeMap::new(), unknown: BTreeMap::new() }
     }
 }
 
@@ -47,6 +52,12 @@ pub enum BadSettings {
         #[source]
         source: UnknownWord,
     },
+    /// A value of a known key that is no whole number up to 1,000,000.
+    #[error("{key} is no whole number from 0 to {LIFE_VALUE_MAX}")]
+    Number {
+        /// The key.
+        key: &'static str,
+    },
     /// More, or longer, than settings can be.
     #[error(
         "more than {SETTINGS_MAX} settings, or one that is longer than {SETTING_KEY_CHARS_MAX} and {SETTING_VALUE_CHARS_MAX} characters"
@@ -61,13 +72,18 @@ pub enum BadSettings {
 }
 
 const DURABILITY: &str = "durability";
+/// What stands before the key of a life setting.
+const LIFE: &str = "life.";
+/// The largest value of a life setting.
+pub const LIFE_VALUE_MAX: u32 = 1_000_000;
 
 impl Settings {
     /// Everything that differs from the defaults, as keys and values in the order of the keys.
     #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
-        let Settings { durability, unknown } = self;
+        let Settings { durability, life, unknown } = self;
         let mut pairs = unknown.clone();
+        pairs.extend(life.iter().map(|(key, value)| (format!("{LIFE}{key}"), value.to_string())));
         if *durability != Settings::default().durability {
             pairs.insert(DURABILITY.to_owned(), durability.as_str().to_owned());
         }
@@ -96,6 +112,12 @@ impl Settings {
             settings.durability =
                 word.parse().map_err(|source| BadSettings::Word { key: DURABILITY, source })?;
         }
+        for key in LifeKey::ALL {
+            if let Some(text) = unknown.remove(&format!("{LIFE}{key}")) {
+                let value = text.parse().ok().filter(|value| *value <= LIFE_VALUE_MAX);
+                settings.life.insert(*key, value.ok_or(BadSettings::Number { key: key.as_str() })?);
+            }
+        }
         Ok(Settings { unknown, ..settings })
     }
 }
@@ -107,6 +129,9 @@ pub struct SettingsPatch {
     /// When a write is acknowledged.
     #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub durability: Option<Option<Durability>>,
+    /// How long its memories live.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub life: BTreeMap<LifeKey, Option<u32>>,
 }
 
 impl SettingsPatch {
@@ -119,11 +144,34 @@ impl SettingsPatch {
     /// The settings with the change.
     #[must_use]
     pub fn apply(&self, settings: &Settings) -> Settings {
-        let SettingsPatch { durability } = self;
+        let SettingsPatch { durability, life: changed } = self;
         let default = Settings::default();
+        let mut life = settings.life.clone();
+        for (key, value) in changed {
+            match value {
+                Some(value) => drop(life.insert(*key, *value)),
+                None => drop(life.remove(key)),
+            }
+        }
         Settings {
             durability: durability.map_or(settings.durability, |word| word.unwrap_or(default.durability)),
+            life,
             unknown: settings.unknown.clone(),
+        }
+    }
+
+    /// Whether every value can be set.
+    ///
+    /// # Errors
+    /// The first that is too large.
+    pub fn check(&self) -> Result<(), Invalid> {
+        let too_large = |(key, value): (&LifeKey, &Option<u32>)| Some((*key, (*value)?));
+        match self.life.iter().filter_map(too_large).find(|(_, value)| *value > LIFE_VALUE_MAX) {
+            None => Ok(()),
+            Some((key, value)) => Err(Invalid::one(
+                format!("life.{key}"),
+                format!("is {value}: at most {LIFE_VALUE_MAX}, 0 for ever"),
+            )),
         }
     }
 }
@@ -150,7 +198,7 @@ mod tests {
         let settings = Settings::from_pairs(pairs.clone()).unwrap();
         assert_eq!(settings.durability, Durability::Async);
         assert_eq!(settings.pairs(), pairs);
-        let back = SettingsPatch { durability: Some(None) }.apply(&settings);
+        let back = SettingsPatch { durability: Some(None), ..SettingsPatch::default() }.apply(&settings);
         assert_eq!((back.durability, back.pairs()), (Durability::Sync, vec![pair("zeal", "11")]));
         assert_eq!(SettingsPatch::default().apply(&settings), settings);
     }
@@ -165,6 +213,22 @@ mod tests {
         assert_eq!(Settings::from_pairs(many).unwrap_err(), BadSettings::TooMany);
         let long = vec![pair("a", &"名".repeat(SETTING_VALUE_CHARS_MAX + 1))];
         assert_eq!(Settings::from_pairs(long).unwrap_err(), BadSettings::TooMany);
+    }
+
+    #[test]
+    fn l2_life_is_set_and_unset_key_by_key() {
+        let read = |json: &str| serde_json::from_str::<SettingsPatch>(json).unwrap();
+        let patch = read(r#"{"life":{"episode_days":7,"forgotten_days":0}}"#);
+        let settings = patch.apply(&Settings::default());
+        assert_eq!(settings.pairs(), [pair("life.episode_days", "7"), pair("life.forgotten_days", "0")]);
+        assert_eq!(Settings::from_pairs(settings.pairs()).unwrap(), settings);
+        let settings = read(r#"{"life":{"episode_days":null}}"#).apply(&settings);
+        assert_eq!(settings.life, [(LifeKey::ForgottenDays, 0)].into());
+        assert!(serde_json::from_str::<SettingsPatch>(r#"{"life":{"epoch_days":7}}"#).is_err());
+        let error = Settings::from_pairs(vec![pair("life.episode_days", "-1")]).unwrap_err();
+        assert_eq!(error, BadSettings::Number { key: "episode_days" });
+        let error = read(r#"{"life":{"fact_days":1000001}}"#).check().unwrap_err();
+        assert_eq!(error.violations[0].field, "life.fact_days");
     }
 
     #[test]

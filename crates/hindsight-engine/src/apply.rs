@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purged, Record, State};
 use hindsight_storage::erasure::hash_of_memory;
 use hindsight_storage::record_digest;
+use hindsight_storage::sabotage::{Sabotage, has};
 
 use crate::error::EngineError;
 use crate::reply::Model;
@@ -34,7 +35,8 @@ pub(crate) fn apply_marked(
     batch: Batch,
     mut marked: Marked,
 ) -> Result<(), EngineError> {
-    if lsn <= state.applied {
+    let counts = || batch.changes.iter().all(|change| matches!(change, Change::Access { .. }));
+    if lsn <= state.applied && !(has(Sabotage::CountTwice) && counts()) {
         return Ok(());
     }
     let ids = batch.changed_ids();
@@ -81,7 +83,7 @@ pub(crate) fn apply_marked(
     if let Some(request) = batch.request {
         state.requests.remember(request, ids, lsn);
     }
-    state.applied = lsn;
+    state.applied = state.applied.max(lsn);
     // A namespace that begins anew has no batch before its first.
     state.last_at = if state.is_there() { state.last_at.max(Some(batch.at)) } else { None };
     Ok(())
@@ -125,6 +127,12 @@ fn take_away(state: &mut NamespaceState, lsn: Lsn, namespace: &Namespace, key: &
         let Some(old) = state.records.remove(id) else { continue };
         state.digest.remove(record_digest(*id, old.record.memory.version, old.lsn));
         state.forgotten -= usize::from(old.record.memory.state == State::Forgotten);
+        if old.record.memory.state == State::Forgotten {
+            state.forgotten_values.remove(&old.record.memory);
+        }
+        for from in &old.record.memory.derived_from {
+            state.derived.remove(&(*from, *id));
+        }
         state.dirty.remove(id);
         state.index.remove(*id);
     }
@@ -174,9 +182,22 @@ fn hold_marked(
     let by = record.memory.superseded_by;
     state.digest.add(record_digest(id, version, lsn));
     state.forgotten += usize::from(is_forgotten);
+    if is_forgotten {
+        state.forgotten_values.add(&record.memory);
+    }
+    if let Some(old) = state.records.get(&id).filter(|old| !old.record.memory.derived_from.is_empty()) {
+        for from in &old.record.memory.derived_from {
+            state.derived.remove(&(*from, id));
+        }
+    }
+    state.derived.extend(record.memory.derived_from.iter().map(|from| (*from, id)));
     if let Some(old) = state.records.insert(id, Held { record: Arc::new(record), lsn }) {
         state.digest.remove(record_digest(id, old.record.memory.version, old.lsn));
-        state.forgotten -= usize::from(old.record.memory.state == State::Forgotten);
+        let was_forgotten = old.record.memory.state == State::Forgotten;
+        state.forgotten -= usize::from(was_forgotten);
+        if was_forgotten && !is_forgotten {
+            state.forgotten_values.remove(&old.record.memory);
+        }
         if let Some(was_by) = old.record.memory.superseded_by.filter(|was_by| Some(*was_by) != by) {
             state.superseded.remove(&(was_by, id));
         }

@@ -24,6 +24,15 @@ pub(crate) struct Ready {
     pub(crate) vectors: CheckedVectors,
 }
 
+/// What the caller wishes of what a new memory may meet.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wish {
+    /// What happens when the same is known.
+    pub(crate) on_duplicate: Option<OnDuplicate>,
+    /// It is stored though what it says was forgotten.
+    pub(crate) allow_forgotten: bool,
+}
+
 /// What the items before have taken within one batch.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -62,10 +71,11 @@ impl<I: Io> EngineOver<I> {
         overlay: &mut Overlay<'_>,
         ready: Ready,
         pending: &mut Pending,
-        on_duplicate: Option<OnDuplicate>,
+        wish: Wish,
         at: Timestamp,
     ) -> Result<Decided, EngineError> {
         let Ready { draft, vectors } = ready;
+        let Wish { on_duplicate, allow_forgotten } = wish;
         vectors.fit(&cell.name, overlay.state(), pending.model.as_ref())?;
         let chosen = draft.id();
         if let Some(id) = chosen.filter(|id| overlay.record(*id).is_some()) {
@@ -89,6 +99,9 @@ impl<I: Io> EngineOver<I> {
             }
             Some((known, _)) => confirm(overlay, known, &record, at),
             None => {
+                if !allow_forgotten {
+                    self.refuse_forgotten(&cell.name, overlay, &record.memory, None, at)?;
+                }
                 pending.last = if chosen.is_none() { Some(id) } else { pending.last };
                 create(overlay, record, encounter, at)
             }

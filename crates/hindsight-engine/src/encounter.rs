@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use hindsight_core::likeness::{Conflict, Duplicate, Marks, Thresholds, conflict, duplicate, marks};
+use hindsight_core::likeness::{
+    Conflict, Duplicate, Marks, Thresholds, Value, conflict, duplicate, marks, marks_of_claims, values,
+};
 use hindsight_core::{
     Change, Embedding, Filter, Kind, Memory, MemoryId, Neighbor, Record, Relation, Scope, State, Status,
     Timestamp, VectorRole, change::Standing, learn,
@@ -137,6 +139,16 @@ impl<'a> Overlay<'a> {
             ids.extend(fewest.iter().filter(|id| holders.iter().all(|all| all.contains(id))));
         }
         self.fitting(ids, new, at)
+    }
+
+    /// Whether an active memory says this, which the new one says, too.
+    pub(crate) fn says(&self, new: &Memory, value: &Value, at: Timestamp) -> bool {
+        let met = if value.is_claim {
+            self.met(new, &marks_of_claims(new), at)
+        } else {
+            self.same(new, &marks(new), at)
+        };
+        met.iter().any(|record| values(&record.memory).contains(value))
     }
 
     /// Compares a new memory with those that it meets. `looks_for_same` is false where it is to be stored in any case.

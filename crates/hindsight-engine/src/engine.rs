@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use hindsight_core::{Batch, Change, Lsn, Namespace};
+use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
@@ -13,16 +13,20 @@ use parking_lot::Mutex;
 
 use crate::apply::{Marked, apply_marked};
 use crate::checkpoint;
+use crate::decide::now;
 use crate::error::EngineError;
 use crate::feedback::SharedRecalls;
 use crate::graph::{Grapher, Graphs};
+use crate::jobs::Jobs;
 use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Nearness, OpenReport, Options};
 use crate::replay::{Threads, replay};
 use crate::reply::{Model, NamespaceSummary};
+use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
+use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
 pub type Engine = EngineOver<RealIo>;
@@ -38,7 +42,10 @@ pub struct EngineOver<I: Io> {
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
     pub(crate) recalls: SharedRecalls,
-    pub(crate) purge_forgotten_after: Option<Duration>,
+    pub(crate) life: Life,
+    pub(crate) jobs: Jobs<I>,
+    pub(crate) sessions: SharedSessions,
+    pub(crate) recent: Recent,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -59,10 +66,9 @@ impl Engine {
         let (engine, report) = EngineOver::open_by(Arc::new(RealIo), dir, options, Threads::Two)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
-        let forgotten_after = engine.purge_forgotten_after;
         let io = Arc::clone(&engine.io);
         let (graphs, spaces) = (Arc::clone(&engine.graphs), Arc::clone(&namespaces));
-        let duties = Duties { io, storage, namespaces, checkpoint_bytes, forgotten_after };
+        let duties = Duties { io, storage, namespaces, checkpoint_bytes };
         *engine.maintenance.lock() = Some(Maintenance::start(duties, home)?);
         *engine.grapher.lock() = Some(Grapher::start(graphs, spaces)?);
         Ok((engine, report))
@@ -94,6 +100,10 @@ impl<I: Io> EngineOver<I> {
             namespaces.add_cold(stored.name, cold);
         }
         let (storage, recovered) = replay(opening, &namespaces, threads)?;
+        for erasure in storage.erasures() {
+            namespaces.erasures.values.add(&erasure.purge, erasure.at);
+        }
+        let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),
             grapher: Mutex::new(None),
@@ -103,7 +113,10 @@ impl<I: Io> EngineOver<I> {
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
             recalls: SharedRecalls::default(),
-            purge_forgotten_after: options.purge_forgotten_after,
+            life: options.life,
+            jobs,
+            sessions: SharedSessions::default(),
+            recent: Recent::default(),
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
@@ -287,6 +300,11 @@ impl<I: Io> EngineOver<I> {
             apply_marked(&mut cell.state.write(), lsn, batch, marked)?;
         }
         Ok(lsn)
+    }
+
+    /// How long the memories of a namespace live. Of one that is not in memory: as its files say.
+    pub(crate) fn life_of(&self, cell: &Cell) -> Life {
+        cell.life_set(|set| self.life.with(set))
     }
 
     /// An answer that waits until everything it reflects is durable.

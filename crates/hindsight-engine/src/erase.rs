@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Purge, Purged, State, Timestamp};
+use hindsight_core::{Batch, Change, Lsn, Memory, MemoryId, Purge, Purged, State, Timestamp};
 use hindsight_storage::io::Io;
 use hindsight_storage::{Erased, Erasure, ErasureReceipt, Loaded, Pace, Storage, Urgency};
 use parking_lot::Mutex;
@@ -14,6 +14,8 @@ use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::{Cell, Namespaces};
 use crate::purge::purge_of;
+use crate::state::NamespaceState;
+use crate::tombstones::PurgedValues;
 
 /// So many receipts are kept with their lists of files.
 const RECEIPTS_KEPT: usize = 16;
@@ -26,6 +28,8 @@ pub(crate) struct Erasures {
     /// The key of this database's purges, once one was needed.
     pub(crate) key: Mutex<Option<[u8; 32]>>,
     receipts: Mutex<VecDeque<ErasureReceipt>>,
+    /// What was purged is known again.
+    pub(crate) values: PurgedValues,
 }
 
 /// What a step of the purge job did.
@@ -53,6 +57,7 @@ impl Erasures {
         for change in &batch.changes {
             if let Change::Purge(purge) = change {
                 let purge = purge.as_ref().clone();
+                self.values.add(&purge, batch.at);
                 self.pending.lock().push(Erasure { lsn, at: batch.at, purge, done: None });
             }
         }
@@ -93,44 +98,39 @@ pub(crate) fn erase<I: Io>(
     Ok(erased)
 }
 
-/// Logs the purge of what was forgotten before `cutoff`. Returns how many memories that were.
+/// The memories that were forgotten before `cutoff`.
+pub(crate) fn forgotten_before(state: &NamespaceState, cutoff: Timestamp) -> Vec<MemoryId> {
+    let is_expired = |memory: &Memory| memory.state == State::Forgotten && memory.updated_at < cutoff;
+    let expired = state.records.iter().filter(|(_, held)| is_expired(&held.record.memory));
+    expired.map(|(id, _)| *id).collect()
+}
+
+/// Logs the purge of what was forgotten before `cutoff` in a namespace that is in memory. Returns how many memories that
+/// were.
 ///
 /// # Errors
-/// When a namespace can't be loaded, or the log fails.
+/// When the log fails.
 pub(crate) fn purge_forgotten<I: Io>(
-    io: &I,
-    storage: &Storage<Arc<I>>,
-    namespaces: &Namespaces,
+    engine: &EngineOver<I>,
+    cell: &Cell,
     cutoff: Timestamp,
 ) -> Result<u64, EngineError> {
-    let mut count = 0;
-    for cell in namespaces.after(None) {
-        if !cell.is_loaded() && !may_have_expired(storage, &cell, cutoff)? {
-            continue;
-        }
-        cell.ensure_loaded(storage.records())?;
-        let _writer = cell.lock_writer();
-        let state = cell.state.read();
-        let is_expired = |record: &hindsight_core::Record| {
-            record.memory.state == State::Forgotten && record.memory.updated_at < cutoff
-        };
-        let expired = state.records.iter().filter(|(_, held)| is_expired(&held.record));
-        let ids: Vec<MemoryId> = expired.map(|(id, _)| *id).collect();
-        let at = next_time(io, &state);
-        drop(state);
-        if ids.is_empty() {
-            continue;
-        }
-        let key = namespaces.erasures.key(io, storage)?;
-        commit(storage, namespaces, &cell, purge_of(key, &cell.name, &ids), at)?;
-        count += ids.len() as u64;
+    let EngineOver { io, storage, namespaces, .. } = engine;
+    let _writer = cell.lock_writer();
+    let state = cell.state.read();
+    let (ids, at) = (forgotten_before(&state, cutoff), next_time(&**io, &state));
+    if ids.is_empty() {
+        return Ok(0);
     }
-    Ok(count)
+    let purge = purge_of(namespaces.erasures.key(&**io, storage)?, &cell.name, &state, &ids);
+    drop(state);
+    commit(storage, namespaces, cell, purge, at)?;
+    Ok(ids.len() as u64)
 }
 
 /// Whether a namespace that is not in memory has a memory that was forgotten before `cutoff`. It is not loaded for that: a
 /// look at every namespace must not bring all of them into memory.
-fn may_have_expired<I: Io>(
+pub(crate) fn may_have_expired<I: Io>(
     storage: &Storage<Arc<I>>,
     cell: &Cell,
     cutoff: Timestamp,
@@ -168,6 +168,7 @@ pub(crate) fn commit<I: Io>(
     let mut pending = namespaces.erasures.pending.lock();
     // A purge makes less of what is stored: on a full disk it may have the reserve.
     let lsn = storage.append_as(&batch, Urgency::Urgent, Pace::Prompt)?;
+    namespaces.erasures.values.add(&purge, at);
     pending.push(Erasure { lsn, at, purge, done: None });
     drop(pending);
     crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
@@ -178,20 +179,20 @@ pub(crate) fn commit<I: Io>(
 }
 
 impl<I: Io> EngineOver<I> {
-    /// Purges what was forgotten longer ago than the options allow, and erases whatever is purged and not erased: what the
-    /// engine's thread does by itself on the machine's own disk, and a simulator drives.
+    /// Purges what was forgotten longer ago than the settings allow, and erases whatever is purged and not erased: what the
+    /// purge job and the engine's thread do on the machine's own disk, and a simulator drives.
     ///
     /// # Errors
     /// When the log fails, or files can't be written or removed; a later step goes on.
     pub fn purge_step(&self) -> Result<PurgeStep, EngineError> {
-        let expired = match self.purge_forgotten_after {
-            Some(time) => {
-                let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-                let cutoff = now(&*self.io).plus_ms(-time);
-                purge_forgotten(&*self.io, &self.storage, &self.namespaces, cutoff)?
+        let (mut expired, now) = (0, now(&*self.io));
+        for cell in self.namespaces.after(None) {
+            let Some(cutoff) = self.life_of(&cell).forgotten_before(now) else { continue };
+            if cell.is_loaded() || may_have_expired(&self.storage, &cell, cutoff)? {
+                cell.ensure_loaded(self.storage.records())?;
+                expired += purge_forgotten(self, &cell, cutoff)?;
             }
-            None => 0,
-        };
+        }
         let Erased { receipts, waits_for } = self.erase_step()?;
         Ok(PurgeStep { expired, receipts, waits_for })
     }
@@ -246,7 +247,7 @@ impl<I: Io> EngineOver<I> {
 /// What purges under one key take out of a namespace; `None` when that is nothing.
 fn missed_in<'a>(
     cell: &Cell,
-    state: &crate::state::NamespaceState,
+    state: &NamespaceState,
     key: [u8; 32],
     purges: impl Iterator<Item = &'a Erasure>,
 ) -> Option<Purge> {
@@ -258,7 +259,13 @@ fn missed_in<'a>(
             Purged::Memories(found) => hashes.extend(found.iter().copied()),
             Purged::Namespace(hash) if *hash == hash_of_namespace(&key, &cell.name) && state.is_there() => {
                 let memories = state.records.len() as u64;
-                return Some(Purge { key, target: Purged::Namespace(*hash), memories, request: None });
+                return Some(Purge {
+                    key,
+                    target: Purged::Namespace(*hash),
+                    memories,
+                    request: None,
+                    values: Vec::new(),
+                });
             }
             Purged::Namespace(_) => {}
         }
@@ -268,5 +275,11 @@ fn missed_in<'a>(
         ids.map(|id| hash_of_memory(&key, &cell.name, *id)).filter(|hash| hashes.contains(hash)).collect();
     found.sort_unstable();
     let memories = found.len() as u64;
-    (memories > 0).then_some(Purge { key, target: Purged::Memories(found), memories, request: None })
+    (memories > 0).then_some(Purge {
+        key,
+        target: Purged::Memories(found),
+        memories,
+        request: None,
+        values: Vec::new(),
+    })
 }

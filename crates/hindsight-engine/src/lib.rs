@@ -25,14 +25,18 @@
 //! **Purges.** A purge is a batch like any other, and takes memories out of every answer at once. It is answered when no
 //! byte of them is left on the disk; until then, and after any crash, what is left to do stands in the log or the ledger.
 //!
+//! **Sessions** are in memory alone; only the episode that a closed one becomes is written.
+//!
+//! **Watches.** The change feed is the log itself, read while it is written: what is durable, in order, and never with a gap.
+//!
 //! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
 //! which were never synced answers no reads. The others go on.
 //!
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `apply`,
-//! `checkpoint`, `backup`, `load`, `replay`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `apply`,
+//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `replay`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory), `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -50,6 +54,7 @@ mod forget;
 mod gauge;
 mod graph;
 mod history;
+mod jobs;
 mod load;
 mod maintenance;
 mod namespaces;
@@ -62,12 +67,15 @@ pub mod request;
 mod requests;
 #[cfg(test)]
 mod schedules;
+mod sessions;
 mod settings;
 mod state;
 mod sync;
+mod tombstones;
 pub mod unsynced;
 mod update;
 mod view;
+mod watch;
 mod write;
 
 pub use engine::{Engine, EngineOver};
@@ -86,4 +94,10 @@ pub use request::{
     PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem,
     WriteOptions,
 };
+pub use sessions::{
+    AppendTurnsRequest, CloseSessionRequest, EpisodeWrite, GetSessionRequest, ListSessionsRequest,
+    OpenSessionRequest, SessionClosed, SessionEpisode, SessionGot, SessionOpened, SessionRecord,
+    TurnsAppended,
+};
 pub use unsynced::Unsynced;
+pub use watch::{Watcher, WatcherOver};

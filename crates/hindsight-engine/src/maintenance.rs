@@ -11,7 +11,6 @@ use hindsight_storage::io::Io;
 use parking_lot::{Condvar, Mutex};
 
 use crate::checkpoint::checkpoint;
-use crate::decide::now;
 use crate::erase;
 use crate::error::EngineError;
 use crate::feedback::log_accesses;
@@ -23,9 +22,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const COUNT_EVERY: Duration = Duration::from_secs(5);
 /// How long what failed rests before it is tried again.
 const REST: Duration = Duration::from_secs(10);
-/// When what was forgotten long ago is looked for first, after the start, and how often after that.
-const FORGOTTEN_FIRST: Duration = Duration::from_secs(60);
-const FORGOTTEN_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// The running threads; dropping it stops them and waits for a checkpoint that is being taken.
 #[derive(Debug)]
@@ -65,7 +61,7 @@ impl Maintenance {
         let asked = Arc::clone(&maintenance.stop);
         let run = move || {
             let began = Instant::now();
-            let (mut checkpoint_at, mut erase_at, mut forgotten_at) = (began, began, began + FORGOTTEN_FIRST);
+            let (mut checkpoint_at, mut erase_at) = (began, began);
             let mut count_at = began + COUNT_EVERY;
             while !asked.wait(LOOK_EVERY) {
                 if let Err(error) = duties.storage.space_step() {
@@ -78,10 +74,6 @@ impl Maintenance {
                 }
                 if now >= checkpoint_at && !duties.checkpoint() {
                     checkpoint_at = now + REST;
-                }
-                if now >= forgotten_at {
-                    forgotten_at = now + FORGOTTEN_EVERY;
-                    duties.purge_forgotten();
                 }
                 if now >= erase_at && !duties.erase() {
                     erase_at = now + REST;
@@ -118,8 +110,6 @@ pub(crate) struct Duties<I: Io> {
     pub(crate) namespaces: Arc<Namespaces>,
     /// Bytes of the log after which a checkpoint is taken.
     pub(crate) checkpoint_bytes: u64,
-    /// How long forgotten memories are kept.
-    pub(crate) forgotten_after: Option<Duration>,
 }
 
 impl<I: Io> Duties<I> {
@@ -155,17 +145,6 @@ impl<I: Io> Duties<I> {
                 false
             }),
             Err(error) => warn(&error, "what was purged is not erased: it is tried again"),
-        }
-    }
-
-    fn purge_forgotten(&self) {
-        let Some(time) = self.forgotten_after.filter(|_| self.storage.poison().is_none()) else { return };
-        let time = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-        let cutoff = now(&*self.io).plus_ms(-time);
-        match erase::purge_forgotten(&*self.io, &self.storage, &self.namespaces, cutoff) {
-            Ok(0) => {}
-            Ok(memories) => tracing::info!(memories, "purged what was forgotten long ago"),
-            Err(error) => drop(warn(&error, "what was forgotten long ago is not purged: it is tried again")),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use hindsight_core::Lsn;
 use hindsight_core::likeness::Thresholds;
+use hindsight_core::{Job, Life, Lsn, Schedule};
 use hindsight_index::GraphRule;
 
 /// How to open a data directory.
@@ -17,8 +17,11 @@ pub struct Options {
     pub graph: GraphRule,
     /// From which cosine on two memories are compared.
     pub nearness: Nearness,
-    /// How long a forgotten memory can be restored before it is purged; `None` keeps it for ever. Default 30 days.
-    pub purge_forgotten_after: Option<Duration>,
+    /// How long memories live in a namespace that sets nothing else.
+    pub life: Life,
+    /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand
+    /// only. By default none does.
+    pub schedules: BTreeMap<Job, Schedule>,
 }
 
 impl Default for Options {
@@ -27,7 +30,8 @@ impl Default for Options {
             storage: hindsight_storage::StorageOptions::default(),
             graph: GraphRule::default(),
             nearness: Nearness::default(),
-            purge_forgotten_after: Some(Duration::from_secs(30 * 24 * 60 * 60)),
+            life: Life::default(),
+            schedules: BTreeMap::new(),
         }
     }
 }

@@ -58,6 +58,8 @@ pub struct Affected {
     pub count: u32,
     /// Their ids, at most 1,000 of them, in order.
     pub ids: Vec<MemoryId>,
+    /// What was made from those and stays, at most 1,000 of them, in order.
+    pub derived: Vec<MemoryId>,
     /// The request id was seen before.
     pub replayed: bool,
     /// The log position that holds it.
@@ -104,6 +106,8 @@ pub struct PurgeDone {
     pub count: u32,
     /// Their ids, at most 1,000 of them, in order; none when the request was carried out before.
     pub ids: Vec<MemoryId>,
+    /// What was made from those and stays, at most 1,000 of them, in order.
+    pub derived: Vec<MemoryId>,
     /// The request id was seen before: nothing was done again.
     pub replayed: bool,
     /// The log position that holds it, or that the count reflects.

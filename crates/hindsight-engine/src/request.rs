@@ -48,6 +48,8 @@ pub struct WriteOptions {
     pub validate_only: bool,
     /// What happens when the same is known already; [`OnDuplicate::Reinforce`] when absent.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request (W9).
     pub request_id: Option<String>,
 }
@@ -61,6 +63,8 @@ pub struct BatchRequest {
     pub all_or_nothing: bool,
     /// What happens with an item that says what is known already, or what an item before it says.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store what was forgotten or purged, too (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -78,6 +82,8 @@ pub struct UpdateRequest {
     pub vectors: Option<RawVectors>,
     /// Who made the vectors.
     pub maker: Maker,
+    /// Let it say what was forgotten or purged (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -102,6 +108,8 @@ pub enum ForgetTarget {
 pub struct ForgetRequest {
     /// Which memories.
     pub target: ForgetTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and forget nothing.
     pub validate_only: bool,
     /// The caller's own id of the request.
@@ -133,6 +141,8 @@ pub enum PurgeTarget {
 pub struct PurgeRequest {
     /// What to purge.
     pub target: PurgeTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and purge nothing.
     pub validate_only: bool,
     /// The caller's own id of the request. It is remembered as long as the ledger is kept.

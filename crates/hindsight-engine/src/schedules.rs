@@ -34,8 +34,9 @@ fn each_order(run: impl Fn() + Send + Sync + 'static) {
 
 fn open(io: &MemIo) -> Arc<Engine> {
     let log = LogOptions { segment_bytes: 16 << 10, preallocate_bytes: 0, ..LogOptions::default() };
-    let options =
-        Options { storage: StorageOptions { log, ..StorageOptions::default() }, ..Options::default() };
+    // The disk is memory: a reserve would be written out for each order, and no test here fills the disk.
+    let storage = StorageOptions { log, reserve_bytes: 0, ..StorageOptions::default() };
+    let options = Options { storage, ..Options::default() };
     Arc::new(EngineOver::open_with(Arc::new(io.clone()), Path::new("/data"), options).unwrap().0)
 }
 
@@ -120,7 +121,8 @@ fn what_is_forgotten_is_found_by_nobody_who_asks_later() {
             let (engine, id, is_forgotten) = (Arc::clone(&engine), ids[0], Arc::clone(&is_forgotten));
             spawn(move || {
                 let target = ForgetTarget::Ids(vec![id]);
-                let request = ForgetRequest { target, validate_only: false, request_id: None };
+                let request =
+                    ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
                 synced(&engine, engine.forget(&ns(), request)).unwrap();
                 is_forgotten.store(true, Ordering::SeqCst);
             })
@@ -144,7 +146,8 @@ fn what_is_forgotten_is_found_by_nobody_who_asks_later() {
 fn change(engine: &Engine, id: MemoryId, content: &str, version: u64) -> Result<u64, EngineError> {
     let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
     let (version, maker) = (Some(version), Maker::Caller);
-    let update = UpdateRequest { id, patch, version, vectors: None, maker, request_id: None };
+    let update =
+        UpdateRequest { id, patch, version, vectors: None, maker, request_id: None, allow_forgotten: false };
     synced(engine, engine.update(&ns(), update)).map(|written| written.memory.version)
 }
 

@@ -24,6 +24,12 @@ impl<T, I: Io> Unsynced<T, I> {
         Unsynced { value, lsn, shown_after, storage: Arc::clone(storage) }
     }
 
+    /// The same answer in another shape.
+    pub(crate) fn map<U>(self, shape: impl FnOnce(T) -> U) -> Unsynced<U, I> {
+        let Unsynced { value, lsn, shown_after, storage } = self;
+        Unsynced { value: shape(value), lsn, shown_after, storage }
+    }
+
     /// The position that it reflects.
     pub fn lsn(&self) -> Lsn {
         self.lsn

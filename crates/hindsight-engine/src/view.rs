@@ -292,6 +292,7 @@ impl<'a> ReadView for View<'a> {
             useful_at: hot.map_or(Timestamp::MIN, |hot| hot.useful_at),
             used_count: hot.map_or(0, |hot| hot.used_count),
             access_count: hot.map_or(0, |hot| hot.access_count),
+            idle_since: hot.and_then(|hot| hot.idle_since()),
             transient_failure: hot.is_some_and(|hot| hot.transient_failure),
         }
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use hindsight_core::change::WAS_THERE;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
 use hindsight_core::{
-    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, OnDuplicate, Outcome, Timestamp,
+    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, Outcome, RequestKey, Timestamp,
 };
 use hindsight_storage::io::Io;
 
 use crate::apply::Marked;
 use crate::decide::next_time;
-use crate::decision::{Pending, Ready};
+use crate::decision::{Pending, Ready, Wish};
 use crate::encounter::Overlay;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
@@ -37,7 +37,23 @@ impl<I: Io> EngineOver<I> {
     ) -> Result<Unsynced<Written, I>, EngineError> {
         let vectors = item.maker.chosen(item.vectors.as_ref());
         let asked = (&item.draft, vectors, options.validate_only, options.on_duplicate);
-        let request = key(options.request_id.as_deref(), "write", &asked)?;
+        let wish = Wish { on_duplicate: options.on_duplicate, allow_forgotten: options.allow_forgotten };
+        let request = key(options.request_id.as_deref(), call("write", wish), &asked)?;
+        self.write_as(namespace, item, (options.validate_only, wish), request)
+    }
+
+    /// As [`EngineOver::write`], for a request whose key is known: whether to store nothing, and what happens when the same
+    /// is known.
+    ///
+    /// # Errors
+    /// As [`EngineOver::write`].
+    pub(crate) fn write_as(
+        &self,
+        namespace: &Namespace,
+        item: WriteItem,
+        (validate_only, wish): (bool, Wish),
+        request: Option<RequestKey>,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
         cell.ensure_loaded(self.storage.records())?;
@@ -50,10 +66,10 @@ impl<I: Io> EngineOver<I> {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
             let (mut overlay, mut pending) = (Overlay::of_one(&state), Pending::default());
-            (self.decide(&cell, &mut overlay, ready, &mut pending, options.on_duplicate, at)?, at)
+            (self.decide(&cell, &mut overlay, ready, &mut pending, wish, at)?, at)
         };
         let mut memory = decided.memory;
-        let revision = if options.validate_only {
+        let revision = if validate_only {
             if decided.outcome != Outcome::Reinforced {
                 // Nothing was stored, so nobody can ask for this id; it would only mislead.
                 memory.version = 0;
@@ -90,7 +106,8 @@ impl<I: Io> EngineOver<I> {
         let asked: Vec<_> =
             batch.items.iter().map(|item| (&item.draft, item.maker.chosen(item.vectors.as_ref()))).collect();
         let asked = (asked, batch.all_or_nothing, batch.on_duplicate);
-        let request = key(batch.request_id.as_deref(), "write_batch", &asked)?;
+        let wish = Wish { on_duplicate: batch.on_duplicate, allow_forgotten: batch.allow_forgotten };
+        let request = key(batch.request_id.as_deref(), call("write_batch", wish), &asked)?;
         let contents = batch.items.iter().map(|item| item.draft.content.clone()).collect();
         let ready: Vec<Result<Ready, EngineError>> = batch.items.into_iter().map(Ready::of).collect();
         let cell = self.namespaces.get_or_create(namespace)?;
@@ -100,7 +117,7 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             return Ok(self.batch_written_before(&cell, ready, contents, &seen));
         }
-        let (results, changes, marked, at) = self.decide_all(&cell, ready, batch.on_duplicate);
+        let (results, changes, marked, at) = self.decide_all(&cell, ready, wish);
         if batch.all_or_nothing
             && let Some((index, error)) =
                 results.iter().enumerate().find_map(|(i, r)| r.as_ref().err().map(|e| (i, e)))
@@ -119,7 +136,7 @@ impl<I: Io> EngineOver<I> {
         &self,
         cell: &Cell,
         ready: Vec<Result<Ready, EngineError>>,
-        on_duplicate: Option<OnDuplicate>,
+        wish: Wish,
     ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Marked, Timestamp) {
         let state = cell.state.read();
         let at = next_time(&*self.io, &state);
@@ -128,7 +145,7 @@ impl<I: Io> EngineOver<I> {
         let results = ready
             .into_iter()
             .map(|item| {
-                let decided = self.decide(cell, &mut overlay, item?, &mut pending, on_duplicate, at)?;
+                let decided = self.decide(cell, &mut overlay, item?, &mut pending, wish, at)?;
                 changes.push(decided.own);
                 marked.extend(decided.held.map(|held| (decided.memory.id, held)));
                 changes.extend(decided.others);
@@ -138,7 +155,11 @@ impl<I: Io> EngineOver<I> {
         (results, changes, marked, at)
     }
 
-    fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
+    pub(crate) fn written_before(
+        &self,
+        cell: &Arc<Cell>,
+        seen: &Seen,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let (memory, applied) = present_state(cell, seen)?;
         let was_there = seen.ids.get(1) == Some(&WAS_THERE);
         let outcome = outcome_of(&cell.state.read(), seen, memory.id, was_there);
@@ -183,6 +204,16 @@ impl<I: Io> EngineOver<I> {
             })
             .collect();
         self.answer(&state, BatchWritten { results, replayed: true, revision: seen.lsn }, seen.lsn)
+    }
+}
+
+/// Who insists asks for something else than who does not.
+pub(crate) fn call(call: &'static str, wish: Wish) -> &'static str {
+    match (call, wish.allow_forgotten) {
+        ("write", true) => "write, forgotten or not",
+        ("write_batch", true) => "write_batch, forgotten or not",
+        ("update", true) => "update, forgotten or not",
+        _ => call,
     }
 }
 

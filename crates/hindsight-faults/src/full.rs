@@ -87,7 +87,7 @@ fn fill(
     let mut trial = Trial::new(volume.path().join("data"), volume.beside(), WRITERS, random);
     let served = trial.launch(setting).start()?;
     let mut quiet = Quiet::write(setting, &served)?;
-    trial.others += quiet.positions();
+    trial.others.extend(quiet.take_positions());
     let mut findings = write(setting, &mut trial, &served, Mix::default())?;
 
     let filler = volume.path().join("filler");
@@ -118,9 +118,10 @@ fn fill(
         findings.extend(write(setting, &mut trial, &served, Mix::default())?);
         served.kill()?;
     }
-    trial.others += quiet.positions();
+    trial.others.extend(quiet.take_positions());
     findings.extend(trial.settle(setting).context("the start with room again")?);
     let served = trial.launch(setting).start()?;
+    verdict.check(&name("what was forgotten on the full disk stays so"), quiet.at_last(setting, &served));
     findings.extend(write(setting, &mut trial, &served, Mix::default())?);
     served.stop()?;
     findings.extend(trial.settle(setting)?);

@@ -7,18 +7,20 @@
 //! and trusts none of its counters, beyond the one promise that a batch takes one log position. Only [`memory`] uses the
 //! engine, to write a log that no server would let grow so long.
 //!
-//! What is compared (rows A5 to A9 and S10 of the test matrix): nothing acknowledged is missing, nor anything a reader
+//! What is compared (rows A5 to A9, B1 and S10 of the test matrix): nothing acknowledged is missing, nor anything a reader
 //! was shown; nothing is there that was refused or never sent; a batch is there whole or not at all; the log positions
 //! have no hole; a request that is repeated with its id after the crash is carried out once.
 //!
 //! Every run prints its seed. Which requests are made follows from the seed; when exactly the crash comes does not.
 //!
 //! Reading order: [`model`] (what is written and what must be found), [`server`], [`trial`] (load, crash, compare),
-//! then one file for each way to fail: [`kill`], [`history`], [`terminate`], [`power`] (with [`volume`] and [`shutdown`]), [`full`],
-//! [`syscalls`] (with [`strace`]); [`memory`] breaks nothing and looks what a start takes. [`verdict`] counts.
+//! then one file for each way to fail: [`kill`], [`history`], [`backup`], [`terminate`], [`power`] (with [`volume`] and
+//! [`shutdown`]), [`full`], [`syscalls`] (with [`strace`]); [`memory`] breaks nothing and looks what a start takes. [`verdict`]
+//! counts.
 // Not `forbid`: the one call that cuts a file system off has no safe form. It stands in `shutdown`, and nowhere else.
 #![deny(unsafe_code)]
 
+pub mod backup;
 pub mod full;
 pub mod history;
 pub mod kill;

@@ -4,7 +4,9 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use hindsight_faults::{Setting, Verdict, full, history, kill, memory, power, setting, syscalls, terminate};
+use hindsight_faults::{
+    Setting, Verdict, backup, full, history, kill, memory, power, setting, syscalls, terminate,
+};
 
 /// Breaks a running server in every way it must survive, and says what was lost.
 #[derive(Debug, Parser)]
@@ -22,6 +24,8 @@ enum Command {
     Kill(kill::Args),
     /// What clients were told before and after kills, in some order.
     History(history::Args),
+    /// Backups under load, cut short by the end of who takes them or of the server.
+    Backup(backup::Args),
     /// What a start takes of memory and time.
     Memory(memory::Args),
     /// Writes a log for `memory`.
@@ -48,6 +52,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let ran = match &cli.command {
         Command::Kill(args) => kill::run(args, &setting, &mut verdict),
         Command::History(args) => history::run(args, &setting, &mut verdict),
+        Command::Backup(args) => backup::run(args, &setting, &mut verdict),
         Command::Memory(args) => memory::run(args, &setting, &mut verdict),
         Command::Fill(_) => Ok(()),
         Command::Power(args) => power::run(args, &setting, &mut verdict),
@@ -66,6 +71,7 @@ fn name_of(command: &Command) -> &'static str {
     match command {
         Command::Kill(_) => "kill",
         Command::History(_) => "history",
+        Command::Backup(_) => "backup",
         Command::Memory(_) => "memory",
         Command::Fill(_) => "fill",
         Command::Power(_) => "power",

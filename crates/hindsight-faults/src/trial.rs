@@ -46,8 +46,8 @@ pub struct Trial {
     ledgers: Vec<Ledger>,
     /// Requests that were repeated after a crash: those that had been carried out before it, and those that had not.
     pub repeated: [u64; 2],
-    /// Log positions that were given to others than the writers.
-    pub others: u64,
+    /// The log positions that others than the writers were told.
+    pub others: Vec<u64>,
     is_fresh: bool,
 }
 
@@ -56,13 +56,21 @@ impl Trial {
     #[must_use]
     pub fn new(data: PathBuf, beside: PathBuf, writers: usize, random: &mut fastrand::Rng) -> Trial {
         let ledgers = (0..writers).map(|writer| Ledger::new(writer, random.fork())).collect();
-        Trial { data, beside, ledgers, repeated: [0; 2], others: 0, is_fresh: true }
+        Trial { data, beside, ledgers, repeated: [0; 2], others: Vec::new(), is_fresh: true }
     }
 
     /// How the server is started on it.
     #[must_use]
     pub fn launch<'a>(&'a self, setting: &'a Setting) -> Launch<'a> {
         Launch { program: &setting.program, data: &self.data, beside: &self.beside, under: Vec::new() }
+    }
+
+    /// A copy of the data directory, and what its writers knew when the log ended at that position. To be made before what
+    /// is open is looked for in the database itself.
+    #[must_use]
+    pub fn copied(&self, data: PathBuf, beside: PathBuf, position: u64) -> Trial {
+        let ledgers = self.ledgers.iter().map(|ledger| ledger.at(position)).collect();
+        Trial { data, beside, ledgers, repeated: [0; 2], others: Vec::new(), is_fresh: false }
     }
 
     /// Whether nothing was ever written to it.
@@ -136,7 +144,7 @@ impl Trial {
             // Clients connect inside the runtime.
             let client = served.client()?;
             let found = everything(&client).await?;
-            let mut findings = compare(&mut self.ledgers, &found, self.others);
+            let mut findings = compare(&mut self.ledgers, &found, &self.others);
             for ledger in &mut self.ledgers {
                 let namespace = client.namespace(&namespace_of(ledger.writer))?;
                 if let Some(open) = ledger.open.take() {

@@ -42,6 +42,8 @@ pub struct Hot {
     pub created_at: Timestamp,
     /// The newest time at which it was of use.
     pub useful_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
     valid_from_ms: i64,
     valid_to_ms: i64,
     expires_at_ms: i64,
@@ -69,6 +71,7 @@ impl Hot {
             occurred_at: memory.occurred_at,
             created_at: memory.created_at,
             useful_at: memory.useful_at(),
+            updated_at: memory.updated_at,
             valid_from_ms: ms(memory.valid_from),
             valid_to_ms: ms(memory.valid_to),
             expires_at_ms: ms(memory.expires_at),
@@ -91,6 +94,13 @@ impl Hot {
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         time(self.expires_at_ms)
+    }
+
+    /// Since when nothing spoke for it, as [`hindsight_core::life::is_unrecalled`] has it.
+    #[must_use]
+    pub fn idle_since(&self) -> Option<Timestamp> {
+        let is_unrecalled = self.access_count == 0 && self.used_count == 0 && self.verified_count == 0;
+        is_unrecalled.then_some(self.updated_at)
     }
 
     /// Whether it is true in the world at `now`, as [`Memory::is_valid_at`] has it.

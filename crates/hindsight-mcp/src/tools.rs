@@ -5,6 +5,7 @@ mod forget;
 mod get;
 mod record;
 mod search;
+mod session;
 mod update;
 mod write;
 
@@ -24,7 +25,11 @@ pub(crate) fn all(profile: Profile) -> Vec<Tool> {
     if profile == Profile::Full {
         tools.push(record::tool());
     }
-    tools.extend([search::tool(), update::tool(), write::tool()]);
+    tools.push(search::tool());
+    if profile == Profile::Full {
+        tools.push(session::tool());
+    }
+    tools.extend([update::tool(), write::tool()]);
     tools
 }
 
@@ -41,6 +46,7 @@ pub(crate) async fn call<S: Store>(
         "memory_get" => get::call(store, arguments).await,
         "memory_record" if profile == Profile::Full => record::call(store, arguments).await,
         "memory_search" => search::call(store, arguments).await,
+        "memory_session" if profile == Profile::Full => session::call(store, arguments).await,
         "memory_update" => update::call(store, arguments).await,
         "memory_write" => write::call(store, arguments).await,
         _ => return None,
@@ -84,7 +90,7 @@ mod tests {
 
     #[test]
     fn i3_the_tools_cost_a_model_little_and_say_what_they_do() {
-        for (profile, count) in [(Profile::Default, 6), (Profile::Full, 7)] {
+        for (profile, count) in [(Profile::Default, 6), (Profile::Full, 8)] {
             let tools = all(profile);
             assert_eq!(tools.len(), count);
             assert!(tools.windows(2).all(|pair| pair[0].name < pair[1].name), "in the order of their names");

@@ -4,26 +4,32 @@
 mod feedback;
 mod forget;
 mod history;
+pub mod job;
 mod purge;
 mod read;
 mod recall;
 mod record;
+mod session;
 mod settings;
 mod update;
+mod watch;
 mod write;
 
 use hindsight_core::limits::{FORGET_IDS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, REQUEST_ID_CHARS_MAX};
-use hindsight_core::{Invalid, MemoryId, Namespace};
+use hindsight_core::{Invalid, MemoryId, Namespace, SessionId};
 
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
+pub use job::RunJobCall;
 pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;
+pub use session::{AppendTurnsCall, CloseSessionCall, GetSessionCall, ListSessionsCall, OpenSessionCall};
 pub use settings::UpdateNamespaceCall;
 pub use update::UpdateCall;
+pub use watch::WatchCall;
 pub use write::{BatchWriteCall, WriteCall, WriteEntry, batch_to_wire};
 
 use crate::gather::Gather;
@@ -46,6 +52,14 @@ pub fn namespace(name: &str) -> Result<Namespace, Invalid> {
 /// When it is missing or not the id of a memory.
 pub fn memory_id(id: &str) -> Result<MemoryId, Invalid> {
     text::parsed("id", id)
+}
+
+/// Reads the id of a session.
+///
+/// # Errors
+/// When it is missing or can't be one.
+pub fn session_id(id: &str) -> Result<SessionId, Invalid> {
+    text::parsed("session_id", id)
 }
 
 /// Reads how many items a page shall hold: zero means [`PAGE_SIZE_DEFAULT`], and more than [`PAGE_SIZE_MAX`] is

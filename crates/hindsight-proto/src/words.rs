@@ -1,8 +1,8 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    Durability, Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Relation, RuleState,
-    Scope, SourceKind, State, Status, VectorRole, Verdict,
+    ChangeKind, Durability, Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Relation,
+    RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -56,6 +56,7 @@ word!(Outcome { Created, Reinforced, Superseded });
 word!(Relation { Superseded, SupersededBy, Conflict });
 word!(Durability { Sync, Async });
 word!(Verdict { Used, Ignored, Wrong, Outdated });
+word!(ChangeKind { Created, Changed, Forgotten, Purged, NamespacePurged, NamespaceDropped });
 
 /// A word that may be absent.
 ///

@@ -93,6 +93,7 @@ fn facts<Id>(recall: &Recall, now: Timestamp, candidate: &Candidate<Id>) -> scor
         source_weight: trust(facts.source),
         transient_failure: facts.transient_failure,
         access_count: facts.access_count,
+        idle_days: facts.idle_since.map(|since| since.days_until(now)),
     }
 }
 

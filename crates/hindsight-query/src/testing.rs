@@ -176,6 +176,7 @@ impl ReadView for Shelf {
             useful_at: memory.useful_at(),
             used_count: memory.usage.used_count,
             access_count: memory.usage.access_count,
+            idle_since: hindsight_core::life::is_unrecalled(memory).then_some(memory.updated_at),
             transient_failure: memory.is_transient_failure(),
         }
     }

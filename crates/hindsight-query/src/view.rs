@@ -41,6 +41,8 @@ pub struct Facts {
     pub used_count: u32,
     /// How often it was returned.
     pub access_count: u32,
+    /// Since when it is unchanged, where nothing ever spoke for it: never returned, used or confirmed.
+    pub idle_since: Option<Timestamp>,
     /// Whether it is a failure that passes by itself.
     pub transient_failure: bool,
 }

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    app::App,
+    app::{self, App, jobs},
     config::Config,
     error::ServeError,
     grpc, http,
@@ -61,9 +61,8 @@ impl Server {
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
         let (engine, report) = open(config, embedder.model()).await?;
         let engine = Arc::new(engine);
-        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now()));
-
         let (phase, phase_seen) = watch::channel(Phase::Serving);
+        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), phase_seen.clone()));
         let reporter = tonic_health::server::HealthReporter::new();
         grpc::health::report(&reporter, true).await;
         let ids = Arc::new(RequestIds::new(run_number()));
@@ -92,6 +91,8 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(grpc_listener.serve(phase_seen.clone()));
         tasks.spawn(http_listener.serve(phase_seen.clone()));
+        tasks.spawn(jobs::drive(Arc::clone(&engine), phase_seen.clone()));
+        tasks.spawn(app::sessions::sweep(Arc::clone(&app), phase_seen.clone()));
         tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
         tracing::info!(clean = report.recovered.clean_shutdown, "{}", report.last_stop());
         tracing::info!(%grpc, %http, data = %config.data.display(), %report, "serving");
@@ -196,7 +197,13 @@ async fn open(config: &Config, built_in: &str) -> Result<(Engine, OpenReport), S
         of_model: [(built_in.to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
         default: likeness.over(Thresholds::default()),
     };
-    let options = Options { storage: config.storage.options(), nearness, ..Options::default() };
+    let options = Options {
+        storage: config.storage.options(),
+        nearness,
+        life: config.life.rules(),
+        schedules: config.jobs.schedules(),
+        ..Options::default()
+    };
     let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;
     match opened {
         Ok(Ok(opened)) => Ok(opened),

@@ -155,6 +155,7 @@ impl CheckpointSource for Source {
             forgotten: 0,
             digest,
             model: None,
+            settings: hindsight_core::Settings::default(),
             records,
             requests: Vec::new(),
             rewrite: false,

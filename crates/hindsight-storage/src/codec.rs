@@ -5,7 +5,7 @@
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
 use bincode::{Decode, Encode, config, error::DecodeError};
-use hindsight_core::{Batch, Change, Lsn, Record};
+use hindsight_core::{Batch, Change, Lsn, Namespace, Purge, Record};
 
 use crate::{
     erasure::Erasure,
@@ -20,9 +20,9 @@ pub const SCHEMA_VERSION: u16 = 3;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
-/// The schema of the erasure ledger, and of batches and edits that schema 1 can't say and that set no settings.
+/// The schema of what schema 1 can't say, but for what came with schema 3.
 const SCHEMA_2: u16 = 2;
-/// The schema of batches and edits that set settings.
+/// The schema of batches and edits that set settings, and of purges that know values again.
 const SCHEMA_3: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
@@ -120,6 +120,15 @@ pub fn decode_batch(bytes: &[u8]) -> Result<Batch, CodecError> {
     decode::<StoredBatch>(bytes)?.try_into()
 }
 
+/// The namespace of a batch, without decoding the rest of it.
+///
+/// # Errors
+/// As [`decode_batch`], as far as the beginning of the batch shows it.
+pub fn batch_namespace(bytes: &[u8]) -> Result<Namespace, CodecError> {
+    let (name, _) = decode_bounded::<String>(body(bytes)?)?;
+    name.parse().map_err(CodecError::field("namespace"))
+}
+
 /// Puts a record behind what `bytes` holds already.
 ///
 /// # Errors
@@ -169,7 +178,8 @@ pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
 pub(crate) fn encode_erasures(erasures: &[Erasure]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let stored: Vec<StoredErasure> = erasures.iter().map(StoredErasure::from).collect();
-    encode_as(SCHEMA_2, stored, &mut bytes)?;
+    let schema = erasures.iter().map(|erasure| schema_of_purge(&erasure.purge)).max().unwrap_or(SCHEMA_2);
+    encode_as(schema, stored, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -182,9 +192,15 @@ pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> 
 fn schema_of_change(change: &Change) -> u16 {
     match change {
         Change::Put(_) | Change::SetState { .. } => SCHEMA_1,
-        Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => SCHEMA_2,
+        Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace => SCHEMA_2,
+        Change::Purge(purge) => schema_of_purge(purge),
         Change::Settings(_) => SCHEMA_3,
     }
+}
+
+/// The oldest schema that can say it.
+fn schema_of_purge(purge: &Purge) -> u16 {
+    if purge.values.is_empty() { SCHEMA_2 } else { SCHEMA_3 }
 }
 
 /// The oldest schema that can say it.
@@ -206,15 +222,18 @@ fn encode_as(version: u16, value: impl Encode, bytes: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+/// What comes after a schema version that can be read.
+fn body(bytes: &[u8]) -> Result<&[u8], CodecError> {
     let (version, body) = bytes.split_first_chunk::<2>().ok_or(CodecError::NoVersion)?;
     match u16::from_le_bytes(*version) {
-        0 => return Err(CodecError::NoVersion),
-        found if found > SCHEMA_VERSION => {
-            return Err(CodecError::Newer { found, newest: SCHEMA_VERSION });
-        }
-        _ => {}
+        0 => Err(CodecError::NoVersion),
+        found if found > SCHEMA_VERSION => Err(CodecError::Newer { found, newest: SCHEMA_VERSION }),
+        _ => Ok(body),
     }
+}
+
+fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, CodecError> {
+    let body = body(bytes)?;
     let (stored, read) = decode_bounded(body)?;
     match body.len() - read {
         0 => Ok(stored),

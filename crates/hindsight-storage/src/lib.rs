@@ -9,7 +9,7 @@
 //! Reading order: [`store`] (a data directory), `log` (how a batch becomes durable), `space` (a full disk), `recovery` (what happens after
 //! a crash), [`frame`] and [`segment`] (the bytes, described in `docs/disk-format.md`), `codec` (what is in a frame),
 //! [`checkpoint`] (from the log into record files), [`records`] (the files), [`manifest`] (which there are),
-//! [`erasure`] (what was purged leaves no byte),
+//! [`tail`] (the log read while it is written), [`erasure`] (what was purged leaves no byte),
 //! [`directory`] (where each memory lies in them, on sled), [`backup`], [`mod@verify`] and [`inspect`]
 //! (reading all of it without changing anything), [`mod@repair`] (a new directory of what is left of a damaged one), [`io`] (the seam to the machine; `real` is the machine, `testing` a
 //! disk that loses and tears).
@@ -43,6 +43,7 @@ pub mod segment;
 mod space;
 pub mod store;
 mod stored;
+pub mod tail;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod verify;
@@ -53,8 +54,8 @@ pub use checkpoint::{
     CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
 };
 pub use codec::{
-    CodecError, SCHEMA_VERSION, decode_batch, decode_edits, decode_record, encode_batch, encode_edits,
-    encode_record,
+    CodecError, SCHEMA_VERSION, batch_namespace, decode_batch, decode_edits, decode_record, encode_batch,
+    encode_edits, encode_record,
 };
 pub use erasure::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt, LedgerFault};
 pub use error::{IoFailure, ReplayError, StorageError, StorageErrorKind};
@@ -69,3 +70,4 @@ pub use records::{
 pub use recovery::{Floor, Recovered, TornTail};
 pub use space::Urgency;
 pub use store::{Holder, Opening, Storage, StorageOptions};
+pub use tail::{LogCursor, ReadMost, TailError};

@@ -13,10 +13,14 @@ pub enum Sabotage {
     PositionFromClock,
     /// The time of a batch is that of the clock, though it was set back.
     TimeFromClock,
+    /// A replay goes through all of the log that is left, and counts again what the record files have counted.
+    CountTwice,
     /// A restart forgets which requests were carried out, so that what is sent again counts twice.
     ForgetRequestIds,
     /// What lies in record files is believed without holding it against the manifest.
     TrustRecordFiles,
+    /// The directory is believed without holding it against the manifest.
+    TrustDirectory,
     /// Recall looks into the first namespace, whichever was asked.
     RecallElsewhere,
     /// After a torn commit the log goes on in the same segment, with the torn bytes still in it.

@@ -45,6 +45,17 @@ impl<'f, F: IoFile> Walk<'f, F> {
         Ok(Walk { reader: FrameReader::new(file, header.salt)?, limit, last, end, witnessed: Lsn(0) })
     }
 
+    /// Goes on behind the frame that ends at `end`, up to which `last` was the newest batch.
+    pub(crate) fn resume(
+        file: &'f F,
+        header: &SegmentHeader,
+        last: Lsn,
+        end: LogEnd,
+    ) -> io::Result<Walk<'f, F>> {
+        let reader = FrameReader::at(file, header.salt, end.offset)?;
+        Ok(Walk { reader, limit: None, last, end, witnessed: Lsn(0) })
+    }
+
     /// Goes to the next frame. After anything but a frame there is none.
     pub(crate) fn next(&mut self) -> io::Result<Walked> {
         if self.limit == Some(self.end.offset) {

@@ -88,6 +88,10 @@ pub(crate) enum Command {
     Rollback(commands::learn::RollbackArgs),
     /// Erase memories for good: no byte is left in the data directory
     Purge(Box<commands::purge::PurgeArgs>),
+    /// Keep the turns of a running session, and make an episode of it
+    Sessions(commands::sessions::SessionsArgs),
+    /// Print what changes in a namespace, as it changes
+    Watch(commands::watch::WatchArgs),
     /// Store the lines of a JSONL file
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes
@@ -106,6 +110,8 @@ pub(crate) enum Command {
     Stats,
     /// Name the namespaces, drop one, or set something about one
     Namespaces(commands::namespaces::NamespacesArgs),
+    /// Show what the server does by itself, or run it now
+    Jobs(commands::jobs::JobsArgs),
     /// Ask the server how it is
     Health,
     /// Print the version

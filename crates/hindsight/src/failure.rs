@@ -110,7 +110,10 @@ impl Failure {
             Failure::Call(error) => match error {
                 Error::Invalid { .. } => 2,
                 Error::NotFound { .. } => 3,
-                Error::VersionMismatch { .. } | Error::AlreadyExists { .. } | Error::Conflict { .. } => 4,
+                Error::VersionMismatch { .. }
+                | Error::AlreadyExists { .. }
+                | Error::Conflict { .. }
+                | Error::OutOfRange { .. } => 4,
                 Error::PermissionDenied { .. } => 5,
                 Error::Connect { .. } | Error::Unavailable { .. } | Error::Deadline { .. } => 6,
                 // It passes when somebody makes room.
@@ -172,6 +175,14 @@ impl Failure {
                 Some("start one with `hindsight serve`, or say where it is with --server or HINDSIGHT_SERVER")
             }
             Failure::Call(Error::Deadline { .. }) => Some("give it longer with --timeout"),
+            Failure::Call(Error::OutOfRange { oldest: Some(oldest), .. }) => {
+                return Some(
+                    format!(
+                        "`hindsight list` has the memories as they are; go on with `watch --from {oldest}`"
+                    )
+                    .into(),
+                );
+            }
             Failure::Call(Error::VersionMismatch { .. }) => Some("read it again with `hindsight get`"),
             Failure::Call(Error::NotFound { reason, .. }) if reason == "NAMESPACE_NOT_FOUND" => {
                 Some("`hindsight namespaces` names those that there are")

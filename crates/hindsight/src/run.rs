@@ -72,6 +72,8 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Feedback(args) => commands::learn::feedback(c, args, out).await,
         Command::History(args) => commands::learn::history(c, args, out).await,
         Command::Rollback(args) => commands::learn::rollback(c, args, out).await,
+        Command::Sessions(args) => commands::sessions::run(c, args, out).await,
+        Command::Watch(args) => commands::watch::run(c, args, out).await,
         Command::Import(args) => commands::import::run(c, args, out).await,
         Command::Export(args) => commands::export::run(c, args, out).await,
         Command::Backup(BackupArgs { action: BackupAction::Create(args) }) => {
@@ -85,6 +87,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
             Some(NamespacesAction::Show(args)) => commands::settings::show(c, args, out).await,
             Some(NamespacesAction::Set(args)) => commands::settings::set(c, args, out).await,
         },
+        Command::Jobs(args) => commands::jobs::run(c, args, out).await,
         Command::Health => commands::health::run(c, out).await,
         // These need no server and were handled before.
         Command::Serve(_)

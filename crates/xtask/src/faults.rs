@@ -39,6 +39,12 @@ enum Amounts {
 }
 
 impl Args {
+    /// Every command, at the amounts of CI or of a release.
+    #[must_use]
+    pub fn every(release_amounts: bool) -> Args {
+        Args { only: Vec::new(), quick: false, release_amounts, sudo: false }
+    }
+
     fn amounts(&self) -> Amounts {
         match (self.quick, self.release_amounts) {
             (_, true) => Amounts::Release,
@@ -52,6 +58,7 @@ impl Args {
 const COMMANDS: &[(&str, &[&str])] = &[
     ("kill", &["--cycles", "20", "--acknowledged", "10000"]),
     ("history", &["--histories", "4"]),
+    ("backup", &["--backups", "6"]),
     ("power", &["--cycles", "20"]),
     ("full", &["--cycles", "4"]),
     ("syscalls", &[]),

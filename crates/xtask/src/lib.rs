@@ -1,17 +1,18 @@
 //! The project's own tools, run as `cargo xtask <command>`.
 //!
 //! What it does: writes the Rust code of the wire format ([`codegen`]), holds the house rules that no
-//! compiler knows ([`tidy`]), breaks a running server ([`faults`]), runs what CI runs ([`ci`]) and what a release needs
-//! beyond it ([`soak`]). What it does not: it is no part of the database, and no crate of the house may import it.
+//! compiler knows ([`tidy`]), breaks a running server ([`faults`]), fuzzes ([`fuzz`]), runs what CI runs ([`ci`]) and
+//! what a release needs beyond it ([`soak`]). What it does not: it is no part of the database, and no crate of the house may import it.
 //!
-//! Reading order: [`tidy`] names the rules, one file each; [`codegen`] is short; [`ci`], [`faults`] and [`soak`] only
-//! start others.
+//! Reading order: [`tidy`] names the rules, one file each; [`codegen`] is short; [`ci`], [`faults`], [`fuzz`] and
+//! [`soak`] only start others.
 
 #![forbid(unsafe_code)]
 
 pub mod ci;
 pub mod codegen;
 pub mod faults;
+pub mod fuzz;
 pub mod soak;
 pub mod tidy;
 

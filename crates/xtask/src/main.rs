@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{ci, codegen, faults, soak, tidy, workspace_root};
+use xtask::{ci, codegen, faults, fuzz, soak, tidy, workspace_root};
 
 /// Tools of the HindsightDB project.
 #[derive(Parser)]
@@ -27,14 +27,13 @@ enum Command {
     Tidy,
     /// Break a running server in every way it must survive: kills, power cuts, a full disk, failing system calls.
     Faults(faults::Args),
+    /// Fuzz every target of fuzz/ for a while, guided by coverage.
+    Fuzz(fuzz::Args),
     /// Run every step of CI, as .ci/run does.
     Ci,
-    /// Run the simulation and the damage at the amounts of a release.
-    Soak {
-        /// How many times the everyday amount.
-        #[arg(long, default_value_t = soak::SCALE)]
-        scale: u64,
-    },
+    /// Run everything that proves durability at the amounts of a release: the simulation, the histories, the damage, the
+    /// fault trials.
+    Soak(soak::Args),
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -66,8 +65,9 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(exit_code(findings.is_empty()))
         }
         Command::Faults(args) => Ok(exit_code(faults::run(root, &args)?)),
+        Command::Fuzz(args) => Ok(exit_code(fuzz::run(root, &args)?)),
         Command::Ci => Ok(exit_code(ci::run(root)?)),
-        Command::Soak { scale } => Ok(exit_code(soak::run(root, scale)?)),
+        Command::Soak(args) => Ok(exit_code(soak::run(root, &args)?)),
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Facts {
     pub transient_failure: bool,
     /// How often it was returned.
     pub access_count: u32,
+    /// Days since it was last changed, where nothing ever spoke for it: never returned, used or confirmed.
+    pub idle_days: Option<f64>,
 }
 
 /// What often being returned and never being used leaves: `max(0.5, 1 − 0.05 · (access_count − 5))` beyond five times (L1).
@@ -55,6 +57,17 @@ pub fn unused_factor(access_count: u32, used_count: u32) -> f64 {
         return 1.0;
     }
     (1.0 - 0.05 * f64::from(access_count - 5)).max(0.5)
+}
+
+/// Days without a change after which a memory that no recall ever returned begins to sink.
+const IDLE_DAYS: f64 = 30.0;
+/// The least that being never returned leaves.
+const IDLE_LEAST: f64 = 0.7;
+
+/// What being never returned leaves (L2): `max(0.7, 1 − 0.01 · (days − 30))` beyond 30 days since the memory was last changed.
+#[must_use]
+pub fn idle_factor(days: f64) -> f64 {
+    (1.0 - 0.01 * (days - IDLE_DAYS).max(0.0)).max(IDLE_LEAST)
 }
 
 /// The score: `(0.7 · relevance + 0.2 · importance + 0.1 · recency) · effective confidence · source weight ·
@@ -79,7 +92,8 @@ pub fn score(channels: &[ChannelScore], facts: &Facts) -> Breakdown {
     let base: f64 = parts.iter().map(|part| part.contribution).sum();
     let confidence = confidence::effective(&facts.standing);
     let transient = if facts.transient_failure { 0.5 } else { 1.0 };
-    let unused = unused_factor(facts.access_count, facts.standing.used_count);
+    let unused = unused_factor(facts.access_count, facts.standing.used_count)
+        * facts.idle_days.map_or(1.0, idle_factor);
     let score = base * confidence * facts.source_weight * transient * unused;
     Breakdown {
         parts,
@@ -106,6 +120,7 @@ mod tests {
             source_weight: 1.0,
             transient_failure: false,
             access_count: 0,
+            idle_days: None,
         }
     }
 
@@ -135,6 +150,22 @@ mod tests {
         assert!((unused_factor(9, 0) - 0.8).abs() < 1e-12);
         assert!((unused_factor(1_000, 0) - 0.5).abs() < 1e-12);
         assert!((unused_factor(1_000, 1) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn l2_never_returned_for_30_days_begins_to_sink() {
+        for (days, left) in [(0.0, 1.0), (30.0, 1.0), (45.0, 0.85), (60.0, 0.7), (10_000.0, 0.7)] {
+            assert!((idle_factor(days) - left).abs() < 1e-12, "{days}");
+        }
+        let mut facts = facts(0.0);
+        facts.idle_days = Some(45.0);
+        let idle = score(&[channel("keyword", 1.0, 1.0)], &facts);
+        assert!((idle.unused - 0.85).abs() < 1e-12);
+        // Being irrelevant weighs more than being never asked for.
+        facts.idle_days = Some(10_000.0);
+        let relevant = score(&[channel("keyword", 1.0, 1.0)], &facts);
+        facts.idle_days = None;
+        assert!(relevant.score > score(&[channel("keyword", 0.0, 1.0)], &facts).score);
     }
 
     #[test]

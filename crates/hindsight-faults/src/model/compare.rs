@@ -58,9 +58,9 @@ pub struct Found {
     pub revision: u64,
 }
 
-/// Compares, finds out which open requests were carried out, and enters those into the ledgers. `others` is how many
-/// log positions somebody else has.
-pub fn compare(ledgers: &mut [Ledger], found: &Found, others: u64) -> Vec<Finding> {
+/// Compares, finds out which open requests were carried out, and enters those into the ledgers. `others` are the log
+/// positions that somebody else was told.
+pub fn compare(ledgers: &mut [Ledger], found: &Found, others: &[u64]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut by_key: HashMap<Key, &Memory> = HashMap::new();
     for memory in &found.memories {
@@ -168,9 +168,10 @@ fn difference(key: Key, item: &Item, memory: &Memory) -> Option<Finding> {
 
 /// Each request that changes something takes one log position, and nothing else does: so the newest position is the
 /// number of requests that were carried out, or the log has a hole, or something in it that nobody asked for.
-fn positions(ledgers: &[Ledger], others: u64, revision: u64) -> Option<Finding> {
-    let applied = others + ledgers.iter().map(|ledger| ledger.applied).sum::<u64>();
-    let mut named: Vec<u64> = ledgers.iter().flat_map(|ledger| &ledger.positions).copied().collect();
+fn positions(ledgers: &[Ledger], others: &[u64], revision: u64) -> Option<Finding> {
+    let applied = ledgers.iter().map(|ledger| ledger.applied).sum::<u64>() + others.len() as u64;
+    let mut named: Vec<u64> =
+        ledgers.iter().flat_map(|ledger| &ledger.positions).chain(others).copied().collect();
     named.sort_unstable();
     let twice = named.windows(2).find(|pair| pair[0] == pair[1]);
     let newest = named.last().copied().unwrap_or_default();

@@ -107,6 +107,8 @@ pub struct Ledger {
     pub applied: u64,
     /// The log positions that answers named.
     pub positions: Vec<u64>,
+    /// What was answered, in order, with its log position and the ids of new memories.
+    history: Vec<(u64, Request, Vec<MemoryId>)>,
     /// When requests were sent and answered, since the last start of the server.
     pub times: Vec<Acknowledged>,
     /// Chooses what is done next.
@@ -125,6 +127,7 @@ impl Ledger {
             open: None,
             applied: 0,
             positions: Vec::new(),
+            history: Vec::new(),
             times: Vec::new(),
             random,
             next_number: 0,
@@ -180,6 +183,27 @@ impl Ledger {
             .range(start..)
             .find_map(present)
             .or_else(|| self.items.range(..start).rev().find_map(present))
+    }
+
+    /// Enters a request that was answered. `ids` are those of new memories, in order.
+    pub fn acknowledge(&mut self, request: &Request, ids: &[MemoryId], position: u64) {
+        self.enter(request, ids);
+        self.positions.push(position);
+        self.history.push((position, request.clone(), ids.to_vec()));
+    }
+
+    /// What this writer knew when the log ended at that position: of a copy of the database as it was then. What is open now
+    /// may be in it or not, unless something that was answered before is not; and what a reader saw of it need not be.
+    #[must_use]
+    pub fn at(&self, position: u64) -> Ledger {
+        let mut ledger = Ledger::new(self.writer, self.random.clone());
+        for (at, request, ids) in self.history.iter().filter(|(at, ..)| *at <= position) {
+            ledger.acknowledge(request, ids, *at);
+        }
+        let has_all = ledger.history.len() == self.history.len();
+        ledger.open = self.open.clone().filter(|_| has_all).map(|open| Open { was_seen: false, ..open });
+        (ledger.next_number, ledger.next_request) = (self.next_number, self.next_request);
+        ledger
     }
 
     /// Enters a request that was carried out. `ids` are those of new memories, in order.
@@ -245,6 +269,25 @@ mod tests {
         assert!(counts.iter().all(|count| *count > 30), "{counts:?}");
         assert_eq!(ledger.applied, 1_000);
         assert!(ledger.items.values().any(|item| item.ballast_bytes == 10));
+    }
+
+    #[test]
+    fn what_came_after_a_position_is_not_known_at_it() {
+        let mut ledger = ledger();
+        let write = |number| Request::Write { number, id: None, ballast_bytes: 0 };
+        ledger.acknowledge(&write(0), &[MemoryId::from_u128(1)], 4);
+        ledger.acknowledge(&Request::Update { number: 0, with_version: true }, &[], 6);
+        ledger.acknowledge(&write(1), &[MemoryId::from_u128(2)], 9);
+        let before = ledger.at(8);
+        assert_eq!((before.items.len(), before.items[&0].version, before.applied), (1, 2, 2));
+        assert_eq!(before.positions, [4, 6]);
+        assert_eq!((ledger.at(5).items[&0].version, ledger.at(3).items.len()), (1, 0));
+        assert_eq!(ledger.at(9).items, ledger.items);
+        let request = Request::Forget { number: 1 };
+        ledger.open =
+            Some(Open { request, request_id: "r".to_owned(), sent_us: 0, was_seen: true, applied: None });
+        assert_eq!(ledger.at(8).open, None, "it was sent after position 9");
+        assert!(ledger.at(9).open.is_some_and(|open| !open.was_seen));
     }
 
     #[test]

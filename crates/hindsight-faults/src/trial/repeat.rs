@@ -31,9 +31,8 @@ pub(super) async fn repeat(ledger: &mut Ledger, open: Open, namespace: &Namespac
         findings.push(Finding::new(Fault::Wrong, text));
     }
     if !applied {
-        ledger.enter(&open.request, &answer.ids);
-    }
-    if !(is_forget && applied) {
+        ledger.acknowledge(&open.request, &answer.ids, answer.position);
+    } else if !is_forget {
         ledger.positions.push(answer.position);
     }
     findings

@@ -157,9 +157,16 @@ fn numbers_that_would_lose_digits_do_not_leave_the_client() {
     let metadata = metadata.as_object().unwrap().clone();
     let entry = WriteEntry { draft: hindsight_core::Draft { metadata, ..Default::default() }, vectors: None };
     let namespace: Namespace = "ops".parse().unwrap();
-    let invalid = batch_to_wire(&namespace, vec![entry.clone()], false, None, None).unwrap_err();
+    let invalid = batch_to_wire(&namespace, vec![entry.clone()], false, None, false, None).unwrap_err();
     assert_eq!(fields(invalid), ["items[0].metadata.order"]);
-    let call = WriteCall { namespace, entry, validate_only: false, on_duplicate: None, request_id: None };
+    let call = WriteCall {
+        namespace,
+        entry,
+        validate_only: false,
+        on_duplicate: None,
+        allow_forgotten: false,
+        request_id: None,
+    };
     assert_eq!(fields(call.into_wire().unwrap_err()), ["metadata.order"]);
 }
 
@@ -171,6 +178,7 @@ fn an_update_that_changes_nothing_is_not_sent() {
         patch: hindsight_core::Patch::default(),
         version: None,
         vectors: None,
+        allow_forgotten: false,
         request_id: None,
     };
     assert_eq!(fields(call.into_wire().unwrap_err()), ["patch"]);

@@ -41,6 +41,9 @@ pub(crate) enum AppError {
     /// A backup is being taken.
     #[error("a backup is being taken already: try again when it is done")]
     BackupRuns,
+    /// The server stops; a watch goes on at the next one.
+    #[error("the server is stopping: come again after the newest revision that was told")]
+    Draining,
     /// A call panicked; the process goes on.
     #[error("this call failed inside the server; it is logged there")]
     Panicked,

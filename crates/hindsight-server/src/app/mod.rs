@@ -1,20 +1,23 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `backup`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
 mod embedding;
 mod error;
 mod gate;
+pub(crate) mod jobs;
 mod learn;
 pub(crate) mod page;
 mod purge;
 mod read;
 mod recall;
 mod refusal;
+pub(crate) mod sessions;
 mod settings;
+mod watch;
 mod write;
 
 use std::sync::Arc;
@@ -27,9 +30,11 @@ pub(crate) use backup::BackupPart;
 pub(crate) use error::AppError;
 pub(crate) use purge::shown;
 pub(crate) use refusal::{Code, Refusal};
+pub(crate) use watch::Told;
 pub(crate) use write::Batch;
 
 use crate::config::Config;
+use crate::net::Phase;
 use gate::Gate;
 
 /// The engine with an embedder before it. Cheap to share; all of it is behind one `Arc`.
@@ -37,6 +42,7 @@ pub(crate) struct App {
     worker: Arc<Worker>,
     gate: Gate,
     backups: backup::Backups,
+    watches: watch::Watches,
     started_at: Timestamp,
 }
 
@@ -85,13 +91,15 @@ pub(crate) struct ServerInfo {
 }
 
 impl App {
-    /// Puts an embedder before an engine; `config` says how many calls at once, `started_at` is told to who asks.
+    /// Puts an embedder before an engine; `config` says how many calls at once, `started_at` is told to who asks,
+    /// and `phase` ends what would go on for ever.
     #[must_use]
     pub(crate) fn new(
         engine: Arc<Engine>,
         embedder: Arc<dyn Embedder>,
         config: &Config,
         started_at: Timestamp,
+        phase: tokio::sync::watch::Receiver<Phase>,
     ) -> App {
         let calls = match config.limits.engine_calls {
             0 => 2 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
@@ -102,6 +110,7 @@ impl App {
             worker: Arc::new(Worker { engine, embedder, min_chars }),
             gate: Gate::new(calls, config.limits.engine_queue),
             backups: backup::Backups::default(),
+            watches: watch::Watches::new(config, phase),
             started_at,
         }
     }

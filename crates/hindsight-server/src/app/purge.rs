@@ -12,7 +12,7 @@ const FILES_MAX: usize = 1_000;
 impl App {
     /// Purges, and answers when no byte is left.
     pub(crate) async fn purge(&self, purge: call::PurgeCall) -> Result<PurgeDone, AppError> {
-        let call::PurgeCall { namespace, target, validate_only, request_id } = purge;
+        let call::PurgeCall { namespace, target, with_derived, validate_only, request_id } = purge;
         let target = match target {
             call::PurgeTarget::Ids(ids) => PurgeTarget::Ids(ids),
             call::PurgeTarget::Matching { filter, expected_count } => {
@@ -20,7 +20,7 @@ impl App {
             }
             call::PurgeTarget::Namespace { expected_count } => PurgeTarget::Namespace { expected_count },
         };
-        let request = PurgeRequest { target, validate_only, request_id };
+        let request = PurgeRequest { target, validate_only, request_id, with_derived };
         self.on_worker(move |worker| Ok(worker.engine.purge(&namespace, request)?)).await
     }
 

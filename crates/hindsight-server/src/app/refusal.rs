@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use hindsight_core::{Invalid, Violation};
 use hindsight_engine::{EngineError, ErrorKind};
-use hindsight_proto::CURRENT_VERSION_KEY;
+use hindsight_proto::{CURRENT_VERSION_KEY, OLDEST_REVISION_KEY};
 use hindsight_storage::StorageError;
 
 use super::AppError;
@@ -21,6 +21,7 @@ pub(crate) enum Code {
     Aborted,
     Precondition,
     Exhausted,
+    OutOfRange,
     Unavailable,
     Deadline,
     Forbidden,
@@ -120,6 +121,10 @@ impl From<AppError> for Refusal {
                 tracing::error!(%error, "the embedder refused a batch that the server cut");
                 Refusal::internal()
             }
+            AppError::Draining => {
+                let refusal = Refusal::new(Code::Unavailable, "DRAINING", error.to_string());
+                Refusal { retry_after: Some(Duration::from_secs(1)), ..refusal }
+            }
             AppError::Panicked => {
                 tracing::error!("a call panicked");
                 Refusal::internal()
@@ -140,6 +145,7 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         ErrorKind::Conflict => Code::Aborted,
         ErrorKind::Precondition => Code::Precondition,
         ErrorKind::Exhausted => Code::Exhausted,
+        ErrorKind::OutOfRange => Code::OutOfRange,
         ErrorKind::DataLoss => Code::DataLoss,
         ErrorKind::Internal => Code::Internal,
     };
@@ -154,6 +160,12 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         | EngineError::DuplicateOf { id }
         | EngineError::NotSuperseded { id } => {
             note("id", id);
+        }
+        EngineError::TombstonedValue { id, forgotten_at, .. } => {
+            note("forgotten_at", forgotten_at);
+            if let Some(id) = id {
+                note("id", id);
+            }
         }
         EngineError::SupersededSince { id, by } => {
             note("id", id);
@@ -175,6 +187,21 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
             note("id", id);
             note("state", state);
             note("needed_state", needed);
+        }
+        EngineError::SessionNotFound { session_id, .. }
+        | EngineError::SessionExpired { session_id, .. }
+        | EngineError::SessionClosed { session_id, .. }
+        | EngineError::SessionClosing { session_id }
+        | EngineError::SessionExists { session_id } => {
+            note("session_id", session_id);
+        }
+        EngineError::WatchCompacted { after, oldest } => {
+            note("after_revision", after);
+            note(OLDEST_REVISION_KEY, oldest);
+        }
+        EngineError::WatchAhead { after, newest } => {
+            note("after_revision", after);
+            note("newest_revision", newest);
         }
         EngineError::LimitReached { most, .. } => {
             note("limit", most);

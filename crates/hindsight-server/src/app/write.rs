@@ -17,6 +17,7 @@ pub(crate) struct Batch {
     pub(crate) items: Vec<Result<WriteItem, Invalid>>,
     pub(crate) all_or_nothing: bool,
     pub(crate) on_duplicate: Option<OnDuplicate>,
+    pub(crate) allow_forgotten: bool,
     pub(crate) request_id: Option<String>,
 }
 
@@ -50,7 +51,7 @@ impl App {
         namespace: Namespace,
         batch: Batch,
     ) -> Result<BatchWritten, AppError> {
-        let Batch { items, all_or_nothing, on_duplicate, request_id } = batch;
+        let Batch { items, all_or_nothing, on_duplicate, allow_forgotten, request_id } = batch;
         let count = items.len();
         if count > BATCH_ITEMS_MAX {
             let problem = format!("has {count} memories: at most {BATCH_ITEMS_MAX}; send them in parts");
@@ -73,7 +74,8 @@ impl App {
             let revision = self.worker.engine.revision();
             BatchWritten { results: Vec::new(), replayed: false, revision }
         } else {
-            let request = BatchRequest { items: good, all_or_nothing, on_duplicate, request_id };
+            let request =
+                BatchRequest { items: good, all_or_nothing, on_duplicate, request_id, allow_forgotten };
             self.run(move |worker| worker.write_batch(&namespace, request)).await?
         };
         // Bad items come in rising order, so each lands where it stood in the request.
@@ -169,6 +171,8 @@ impl Worker {
                 version: Some(memory.version),
                 vectors: self.vectors_of_one(&content, &summary)?,
                 maker: Maker::Server,
+                // It says what it says already.
+                allow_forgotten: true,
                 request_id: None,
             };
             match self.engine.update(namespace, again) {

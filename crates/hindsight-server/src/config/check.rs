@@ -22,6 +22,9 @@ pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigErro
             return Err(ConfigError::OutOfRange { origin: origin(key), key, value, least, most });
         }
     }
+    if let Some((key, problem)) = config.jobs.problem() {
+        return Err(ConfigError::BadValue { origin: origin(key), key: key.to_owned(), problem });
+    }
     let level = &config.log.level;
     EnvFilter::try_new(level).map(|_| ()).map_err(|error| ConfigError::BadValue {
         origin: origin("log.level"),
@@ -50,6 +53,7 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("limits.error_streams", wide(limits.error_streams), 1, 100_000),
         ("limits.engine_calls", wide(limits.engine_calls), 0, 256),
         ("limits.engine_queue", wide(limits.engine_queue), 1, 100_000),
+        ("limits.watchers", wide(limits.watchers), 1, 10_000),
         ("likeness.duplicate", config.likeness.duplicate, 0, 100),
         ("likeness.conflict", config.likeness.conflict, 0, 100),
         ("timeouts.request_ms", timeouts.request_ms, 1, DAY_MS),
@@ -57,6 +61,7 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("timeouts.first_frame_ms", timeouts.first_frame_ms, 1, DAY_MS),
         ("timeouts.keepalive_ms", timeouts.keepalive_ms, 1, DAY_MS),
         ("timeouts.keepalive_reply_ms", timeouts.keepalive_reply_ms, 1, DAY_MS),
+        ("timeouts.watch_notice_ms", timeouts.watch_notice_ms, 10, DAY_MS),
         ("timeouts.connection_age_ms", timeouts.connection_age_ms, 1, 30 * DAY_MS),
         ("timeouts.connection_grace_ms", timeouts.connection_grace_ms, 1, DAY_MS),
         ("timeouts.drain_ms", timeouts.drain_ms, 0, DAY_MS),

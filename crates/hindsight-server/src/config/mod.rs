@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod layers;
+mod life;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use error::{ConfigError, Origin};
+pub use life::{Jobs, Life};
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -45,6 +47,10 @@ pub struct Config {
     pub embedding: Embedding,
     /// `[likeness]`
     pub likeness: Likeness,
+    /// `[life]`
+    pub life: Life,
+    /// `[jobs]`
+    pub jobs: Jobs,
     /// `[log]`
     pub log: Log,
 }
@@ -78,6 +84,8 @@ pub struct Limits {
     pub error_streams: usize,
     /// `engine_calls`: most calls inside the engine at once; 0 means twice the number of processors. Default 0.
     pub engine_calls: usize,
+    /// `watchers`: most watches of the change feed at once. Default 256.
+    pub watchers: usize,
     /// `engine_queue`: most calls that wait for the engine; further ones are refused with `OVERLOADED`. Default 2048.
     pub engine_queue: usize,
 }
@@ -97,6 +105,8 @@ pub struct Timeouts {
     pub keepalive_ms: u64,
     /// `keepalive_reply_ms`: how soon it must answer. Default 10000.
     pub keepalive_reply_ms: u64,
+    /// `watch_notice_ms`: after which time without a change a watch is told how far it is. Default 10000.
+    pub watch_notice_ms: u64,
     /// `connection_age_ms`: after which a connection is asked to end, so that clients spread anew. Default 1800000.
     pub connection_age_ms: u64,
     /// `connection_grace_ms`: how long its calls may then take. Default 30000.
@@ -231,6 +241,8 @@ impl Default for Config {
             storage: Storage::default(),
             embedding: Embedding::default(),
             likeness: Likeness::default(),
+            life: Life::default(),
+            jobs: Jobs::default(),
             log: Log::default(),
         }
     }
@@ -249,6 +261,7 @@ impl Default for Limits {
             reset_streams: 20,
             error_streams: 256,
             engine_calls: 0,
+            watchers: 256,
             engine_queue: 2048,
         }
     }
@@ -264,6 +277,7 @@ impl Default for Timeouts {
             keepalive_reply_ms: 10_000,
             connection_age_ms: 30 * 60_000,
             connection_grace_ms: 30_000,
+            watch_notice_ms: 10_000,
             drain_ms: 8_000,
         }
     }

@@ -103,3 +103,26 @@ fn sizes_of_the_storage_are_set_and_held_to_their_ranges() {
     );
     assert!(message("[storage]\nsegmnt_bytes = 5", &[]).contains("did you mean \"storage.segment_bytes\"?"));
 }
+
+#[test]
+fn l5_a_schedule_that_never_comes_or_a_zone_that_is_none_is_named_at_the_start() {
+    let error = message("[jobs]\npurge = '0 0 30 2 *'", &[]);
+    assert!(error.starts_with("h.toml:2: jobs.purge: ") && error.contains("it never comes"), "{error}");
+    let error = message("", &[("HINDSIGHT__JOBS__ARCHIVE", "nightly")]);
+    assert!(error.contains("expected minute hour day month weekday"), "{error}");
+    let error = message("[jobs]\ntime_zone = 'Mars/Olympus'", &[]);
+    assert!(error.starts_with("h.toml:2: jobs.time_zone: ") && error.contains("Europe/Berlin"), "{error}");
+    let config = load("[jobs]\npurge = ''\ntime_zone = 'Asia/Shanghai'", &[], &Overrides::default()).unwrap();
+    let schedules = config.jobs.schedules();
+    let shown: Vec<String> = schedules.values().map(hindsight_core::Schedule::shown).collect();
+    assert_eq!(shown, ["30 3 * * * Asia/Shanghai"]);
+}
+
+#[test]
+fn l2_life_is_set_in_days() {
+    let text = "[life]\nepisode_days = 7\nforgotten_days = 0\nepisodes_per_task_type = 20";
+    let rules = load(text, &[("HINDSIGHT__LIFE__UNRECALLED_FACT_DAYS", "9")], &Overrides::default()).unwrap();
+    let rules = rules.life.rules();
+    assert_eq!((rules.keep.episode, rules.keep_unrecalled.fact, rules.forgotten), (7, 9, 0));
+    assert_eq!((rules.episodes_per_task_type, rules.keep_unrecalled.episode), (20, 60));
+}

@@ -1,4 +1,4 @@
-//! `AdminService`: who answers, a copy of everything, and what is to go for good.
+//! `AdminService`: who answers, a copy of everything, what is to go for good, and what is done by itself.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -29,6 +29,24 @@ impl AdminService for Admin {
     async fn purge(&self, request: Request<v1::PurgeRequest>) -> Result<Response<v1::PurgeResponse>, Status> {
         let call = call::PurgeCall::from_wire(request.into_inner()).map_err(refuse)?;
         Ok(Response::new(purged(self.0.purge(call).await.map_err(refuse)?)))
+    }
+
+    async fn list_jobs(
+        &self,
+        _request: Request<v1::ListJobsRequest>,
+    ) -> Result<Response<v1::ListJobsResponse>, Status> {
+        let jobs = self.0.jobs().await.map_err(refuse)?;
+        let jobs = jobs.into_iter().map(call::job::status_to_wire).collect();
+        Ok(Response::new(v1::ListJobsResponse { jobs }))
+    }
+
+    async fn run_job(
+        &self,
+        request: Request<v1::RunJobRequest>,
+    ) -> Result<Response<v1::RunJobResponse>, Status> {
+        let call = call::RunJobCall::from_wire(request.get_ref()).map_err(refuse)?;
+        let report = self.0.run_job(call).await.map_err(refuse)?;
+        Ok(Response::new(v1::RunJobResponse { report: Some(call::job::report_to_wire(report)) }))
     }
 
     async fn get_server_info(

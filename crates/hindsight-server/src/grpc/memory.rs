@@ -28,6 +28,7 @@ impl MemoryService for Memories {
             validate_only: call.validate_only,
             on_duplicate: call.on_duplicate,
             request_id: call.request_id,
+            allow_forgotten: call.allow_forgotten,
         };
         let written = self.0.write(call.namespace, item(call.entry), options).await.map_err(refuse)?;
         Ok(Response::new(v1::WriteResponse {
@@ -48,6 +49,7 @@ impl MemoryService for Memories {
             items: call.items.into_iter().map(|entry| entry.map(item)).collect(),
             all_or_nothing: call.all_or_nothing,
             on_duplicate: call.on_duplicate,
+            allow_forgotten: call.allow_forgotten,
             request_id: call.request_id,
         };
         let written = self.0.write_batch(call.namespace, batch).await.map_err(refuse)?;
@@ -70,6 +72,7 @@ impl MemoryService for Memories {
             validate_only: call.validate_only,
             on_duplicate: call.on_duplicate,
             request_id: call.request_id,
+            allow_forgotten: call.allow_forgotten,
         };
         let written = self.0.record(call.namespace, item, options).await.map_err(refuse)?;
         Ok(Response::new(v1::RecordResponse {
@@ -127,6 +130,7 @@ impl MemoryService for Memories {
             vectors: call.vectors,
             maker: Maker::Caller,
             request_id: call.request_id,
+            allow_forgotten: call.allow_forgotten,
         };
         let written = self.0.update(call.namespace, update).await.map_err(refuse)?;
         Ok(Response::new(v1::UpdateResponse {
@@ -150,11 +154,13 @@ impl MemoryService for Memories {
             },
             validate_only: call.validate_only,
             request_id: call.request_id,
+            with_derived: call.with_derived,
         };
-        let Affected { count, ids, replayed, revision } =
+        let Affected { count, ids, derived, replayed, revision } =
             self.0.forget(call.namespace, forget).await.map_err(refuse)?;
         let ids = ids.iter().map(ToString::to_string).collect();
-        Ok(Response::new(v1::ForgetResponse { count, ids, replayed, revision: revision.0 }))
+        let derived = derived.iter().map(ToString::to_string).collect();
+        Ok(Response::new(v1::ForgetResponse { count, ids, derived, replayed, revision: revision.0 }))
     }
 
     async fn restore(

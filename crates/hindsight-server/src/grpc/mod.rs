@@ -1,6 +1,6 @@
 //! gRPC: the services of `hindsight.v1`, health and reflection.
 //!
-//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `namespace`, `admin`, `status`
+//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `namespace`, `admin`, `session`, `watch`, `status`
 //! (what a caller is told when a call fails), `message` (what never reaches a method), `health`.
 
 mod admin;
@@ -9,7 +9,9 @@ mod memory;
 mod message;
 mod namespace;
 mod purge;
+mod session;
 pub(crate) mod status;
+mod watch;
 
 use std::sync::Arc;
 
@@ -18,7 +20,8 @@ use hindsight_proto::{
     DESCRIPTOR_SET,
     v1::{
         admin_service_server::AdminServiceServer, memory_service_server::MemoryServiceServer,
-        namespace_service_server::NamespaceServiceServer,
+        namespace_service_server::NamespaceServiceServer, session_service_server::SessionServiceServer,
+        watch_service_server::WatchServiceServer,
     },
 };
 use tonic::service::Routes;
@@ -52,6 +55,12 @@ pub(crate) fn router(
     let admin = AdminServiceServer::new(admin::Admin(Arc::clone(app)))
         .max_decoding_message_size(read_max)
         .max_encoding_message_size(write_max);
+    let session = SessionServiceServer::new(session::Sessions(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
+    let watch = WatchServiceServer::new(watch::Watches(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
     let describe = || {
         Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTOR_SET)
@@ -61,6 +70,8 @@ pub(crate) fn router(
     let routes = Routes::new(memory)
         .add_service(namespace)
         .add_service(admin)
+        .add_service(session)
+        .add_service(watch)
         .add_service(HealthServer::new(HealthService::from_health_reporter(reporter)))
         .add_service(describe().build_v1()?)
         .add_service(describe().build_v1alpha()?);

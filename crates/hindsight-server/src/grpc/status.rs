@@ -44,6 +44,7 @@ fn of(code: Code) -> tonic::Code {
         Code::Aborted => tonic::Code::Aborted,
         Code::Precondition => tonic::Code::FailedPrecondition,
         Code::Exhausted => tonic::Code::ResourceExhausted,
+        Code::OutOfRange => tonic::Code::OutOfRange,
         Code::Unavailable => tonic::Code::Unavailable,
         Code::Deadline => tonic::Code::DeadlineExceeded,
         Code::Forbidden => tonic::Code::PermissionDenied,

@@ -50,6 +50,18 @@ impl Call {
         self.fields.namespace(header)
     }
 
+    /// The namespace where one is named, by the fields or by the header.
+    ///
+    /// # Errors
+    /// When what is there can't name one.
+    pub(super) fn optional_namespace(&mut self) -> Result<Option<Namespace>, Invalid> {
+        let header = text(&self.headers, NAMESPACE)?;
+        if header.is_none() && !self.fields.has("namespace") {
+            return Ok(None);
+        }
+        self.fields.namespace(header).map(Some)
+    }
+
     /// The request id, of the fields or of the header.
     ///
     /// # Errors
@@ -65,6 +77,14 @@ impl Call {
         }
     }
 
+    /// A header, if it is there.
+    ///
+    /// # Errors
+    /// When it is not ASCII.
+    pub(super) fn header(&self, name: &str) -> Result<Option<&str>, Invalid> {
+        text(&self.headers, name)
+    }
+
     /// How a write is carried out.
     ///
     /// # Errors
@@ -72,7 +92,8 @@ impl Call {
     pub(super) fn options(&mut self) -> Result<WriteOptions, Invalid> {
         let validate_only = self.fields.take("validate_only")?.unwrap_or(false);
         let on_duplicate = self.fields.take("on_duplicate")?;
-        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()? })
+        let allow_forgotten = self.fields.take("allow_forgotten")?.unwrap_or(false);
+        Ok(WriteOptions { validate_only, on_duplicate, request_id: self.request_id()?, allow_forgotten })
     }
 
     /// `filter`, or `filters`.
@@ -112,8 +133,9 @@ fn of_query(uri: &Uri) -> Result<Map<String, Value>, Invalid> {
             "filter" | "filters" => {
                 json::parse(text.as_bytes()).map_err(|invalid| invalid.under(&format!("{name}: ")))?
             }
-            "page_size" | "expected_count" | "min_importance" | "min_confidence" | "validate_only"
-            | "transient" | "whole_namespace" => json::parse(text.as_bytes()).unwrap_or(Value::String(text)),
+            "page_size" | "after_revision" | "ids_only" | "last" | "max_turns" | "max_bytes"
+            | "expected_count" | "min_importance" | "min_confidence" | "validate_only" | "transient"
+            | "whole_namespace" => json::parse(text.as_bytes()).unwrap_or(Value::String(text)),
             _ => Value::String(text),
         };
         match map.get_mut(&name) {

@@ -60,6 +60,11 @@ impl Fields {
         }
     }
 
+    /// Whether a field is there and not `null`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.map.get(name).is_some_and(|value| !value.is_null())
+    }
+
     /// As [`Fields::take`], for a field with two names.
     ///
     /// # Errors

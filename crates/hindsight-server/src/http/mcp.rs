@@ -12,10 +12,11 @@ use hindsight_core::{
     Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled, draft::RecordDraft,
 };
 use hindsight_engine::{
-    EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker, UpdateRequest, WriteItem, WriteOptions,
+    AppendTurnsRequest, CloseSessionRequest, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget,
+    GetSessionRequest, Maker, OpenSessionRequest, SessionRecord, UpdateRequest, WriteItem, WriteOptions,
     Written,
 };
-use hindsight_mcp::{Judgement, MemoryServer, Profile, Store, Stored, Trouble};
+use hindsight_mcp::{Judgement, MemoryServer, Profile, SessionCall, SessionSaid, Store, Stored, Trouble};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
@@ -105,15 +106,22 @@ impl Store for Bound {
     }
 
     async fn update(&self, id: MemoryId, patch: Patch, version: Option<u64>) -> Result<Memory, Trouble> {
-        let update =
-            UpdateRequest { id, patch, version, vectors: None, maker: Maker::Caller, request_id: None };
+        let update = UpdateRequest {
+            id,
+            patch,
+            version,
+            vectors: None,
+            maker: Maker::Caller,
+            request_id: None,
+            allow_forgotten: false,
+        };
         let written = self.app.update(self.namespace.clone(), update).await;
         written.map(|written| written.memory).map_err(trouble)
     }
 
     async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
         let target = ForgetTarget::Ids(ids);
-        let request = ForgetRequest { target, validate_only: false, request_id: None };
+        let request = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
         let affected = self.app.forget(self.namespace.clone(), request).await;
         affected.map(|affected| affected.count).map_err(trouble)
     }
@@ -123,6 +131,36 @@ impl Store for Bound {
         let request = FeedbackRequest { recall_id, items, task_status, request_id: None };
         let judged = self.app.feedback(self.namespace.clone(), request).await;
         judged.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
+    async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {
+        let said = |session| SessionSaid { session, turns: Vec::new(), episode: None, is_closed: false };
+        let (app, namespace, agent_id) = (&self.app, self.namespace.clone(), None);
+        match call {
+            SessionCall::Open(draft) => {
+                let open = OpenSessionRequest { draft, request_id: None };
+                let opened = app.open_session(namespace, open).await.map_err(trouble)?;
+                Ok(said(Some(opened.session)))
+            }
+            SessionCall::Append(session_id, turns) => {
+                let append = AppendTurnsRequest { session_id, agent_id, turns, request_id: None };
+                let appended = app.append_turns(namespace, append).await.map_err(trouble)?;
+                Ok(said(Some(appended.session)))
+            }
+            SessionCall::Read(session_id, last) => {
+                let get = GetSessionRequest { session_id, agent_id, last };
+                let got = app.get_session(namespace, get).await.map_err(trouble)?;
+                Ok(SessionSaid { turns: got.turns, ..said(Some(got.session)) })
+            }
+            SessionCall::Close(session_id, record) => {
+                let record =
+                    record.map(|record| SessionRecord { record: *record, ..SessionRecord::default() });
+                let close = CloseSessionRequest { session_id, agent_id, record, request_id: None };
+                let closed = app.close_session(namespace, close).await.map_err(trouble)?;
+                let episode = closed.episode.map(|episode| episode.memory.id);
+                Ok(SessionSaid { episode, is_closed: true, ..said(closed.session) })
+            }
+        }
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {

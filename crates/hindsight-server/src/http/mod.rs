@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `learn`, `search`, `read`, `operations`, `settings` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -11,6 +11,7 @@ mod browser;
 mod call;
 mod change;
 mod fields;
+mod jobs;
 mod json;
 mod learn;
 mod mcp;
@@ -19,7 +20,9 @@ pub(crate) mod problem;
 mod purge;
 mod read;
 mod search;
+mod session;
 mod settings;
+mod watch;
 mod write;
 
 use std::sync::Arc;
@@ -31,7 +34,7 @@ use axum::{
     routing::{any, delete, get, post, put},
 };
 use http::{Method, Uri};
-use tokio::sync::watch;
+use tokio::sync::watch::Receiver;
 
 use crate::{
     app::{App, Code, Refusal},
@@ -48,11 +51,11 @@ struct Http {
     app: Arc<App>,
     /// Largest body in bytes.
     body_max: usize,
-    phase: watch::Receiver<Phase>,
+    phase: Receiver<Phase>,
 }
 
 /// Paths, for the hint after a slip.
-const PATHS: [&str; 22] = [
+const PATHS: &[&str] = &[
     "/memory/write",
     "/memory/record",
     "/memory/batch",
@@ -67,8 +70,16 @@ const PATHS: [&str; 22] = [
     "/memory/rollback",
     "/mcp/{namespace}",
     "/memory/purge",
+    "/sessions/open",
+    "/sessions/append",
+    "/sessions/get",
+    "/sessions/close",
+    "/sessions/list",
+    "/v1/namespaces/{namespace}/watch",
     "/namespaces",
     "/namespaces/drop",
+    "/jobs",
+    "/jobs/run",
     "/namespaces/{namespace}",
     "/stats",
     "/info",
@@ -78,12 +89,7 @@ const PATHS: [&str; 22] = [
 ];
 
 /// Everything that answers on the HTTP port.
-pub(crate) fn router(
-    app: &Arc<App>,
-    body_max: usize,
-    phase: watch::Receiver<Phase>,
-    call_guard: Guard,
-) -> Router {
+pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, call_guard: Guard) -> Router {
     let state = Http { app: Arc::clone(app), body_max, phase };
     Router::new()
         .route("/memory/write", post(write::write))
@@ -109,7 +115,15 @@ pub(crate) fn router(
                 .patch(settings::change),
         )
         .route("/namespaces/{namespace}", get(settings::show).patch(settings::change))
+        .route("/sessions/open", post(session::open))
+        .route("/sessions/append", post(session::append))
+        .route("/sessions/get", get(session::get).post(session::get))
+        .route("/sessions/close", post(session::close))
+        .route("/sessions/list", get(session::list).post(session::list))
+        .route("/v1/namespaces/{namespace}/watch", get(watch::watch))
         .route("/namespaces", get(operations::namespaces))
+        .route("/jobs", get(jobs::list))
+        .route("/jobs/run", post(jobs::run))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))
         .route("/health", get(operations::ready))
@@ -123,7 +137,7 @@ pub(crate) fn router(
 }
 
 async fn no_such_path(uri: Uri) -> Refusal {
-    let hint = match nearest(uri.path(), PATHS) {
+    let hint = match nearest(uri.path(), PATHS.iter().copied()) {
         Some(meant) => format!("did you mean {meant}?"),
         None => format!("there are {}", PATHS.join(", ")),
     };

@@ -57,6 +57,8 @@ fn of(refusal: &Refusal) -> (StatusCode, &'static str) {
         (Code::Precondition, _) => (StatusCode::PRECONDITION_FAILED, "Not possible in this state"),
         (Code::Exhausted, "DISK_FULL") => (StatusCode::INSUFFICIENT_STORAGE, "The disk is full"),
         (Code::Exhausted, _) => (StatusCode::TOO_MANY_REQUESTS, "A limit is reached"),
+        (Code::OutOfRange, "WATCH_COMPACTED") => (StatusCode::GONE, "Not there any more"),
+        (Code::OutOfRange, _) => (StatusCode::BAD_REQUEST, "Not there"),
         (Code::Unavailable, _) => (StatusCode::SERVICE_UNAVAILABLE, "Not now"),
         (Code::Deadline, _) => (StatusCode::GATEWAY_TIMEOUT, "Out of time"),
         (Code::Forbidden, _) => (StatusCode::FORBIDDEN, "Not allowed"),

@@ -1,7 +1,9 @@
 //! `/namespaces/{namespace}`: a namespace with its settings, and changing them.
 
+use std::collections::BTreeMap;
+
 use axum::extract::{Request, State};
-use hindsight_core::{Durability, Namespace, SettingsPatch};
+use hindsight_core::{Durability, LifeKey, Namespace, SettingsPatch};
 use hindsight_engine::NamespaceInfo;
 use hindsight_proto::call::{self, UpdateNamespaceCall};
 use http::Uri;
@@ -26,6 +28,8 @@ struct NamespaceReply {
 #[derive(Serialize)]
 struct SettingsReply {
     durability: Durability,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    life: BTreeMap<LifeKey, u32>,
 }
 
 /// Shows a namespace.
@@ -56,7 +60,7 @@ fn reply(name: Namespace, info: &NamespaceInfo, replayed: Option<bool>) -> Names
     NamespaceReply {
         name,
         memories: info.memories,
-        settings: SettingsReply { durability: info.settings.durability },
+        settings: SettingsReply { durability: info.settings.durability, life: info.settings.life.clone() },
         revision: info.revision.0,
         durable_revision: info.durable.0,
         replayed,

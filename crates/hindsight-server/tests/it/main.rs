@@ -13,6 +13,7 @@ mod calls;
 mod health;
 mod http;
 mod learn;
+mod life;
 mod limits;
 mod mcp;
 mod purge;

@@ -10,6 +10,7 @@ use crate::{
     frame::{FrameFault, FrameHeader, FrameKind, frame_bytes},
     io::{Io, IoFile, OpenMode, uninterrupted},
     reader::{FrameReader, Step},
+    sabotage::{self, Sabotage},
     segment::{
         FRAMES_START, LogEnd, LogPlace, SEGMENT_HEADER_BYTES, Segment, SegmentFault, SegmentHeader,
         read_header,
@@ -208,7 +209,7 @@ impl<'a, I: Io> Replay<'a, I> {
 
     fn batch(&mut self, lsn: Lsn, payload: &[u8]) -> Result<(), StorageError> {
         self.replayed.report.last_lsn = lsn;
-        if lsn > self.floor.checkpoint_lsn {
+        if lsn > self.floor.checkpoint_lsn || sabotage::has(Sabotage::CountTwice) {
             self.replayed.report.batches += 1;
             self.replayed.report.bytes_replayed += frame_bytes(payload.len());
             (self.sink)(lsn, payload)?;

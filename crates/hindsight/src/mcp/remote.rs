@@ -4,7 +4,7 @@ use hindsight_client::{
     Draft, Error, Memory, MemoryId, Namespace, NamespaceHandle, Patch, Recall, Recalled, RecordDraft,
 };
 use hindsight_client::{Feedback, UpdateOptions, Written};
-use hindsight_mcp::{Judgement, Store, Stored, Trouble};
+use hindsight_mcp::{Judgement, SessionCall, SessionSaid, Store, Stored, Trouble};
 
 /// A namespace of the server that the client is connected to.
 #[derive(Debug, Clone)]
@@ -68,6 +68,33 @@ impl Store for Remote {
         let Judgement { recall_id, items, task_status } = judgement;
         let feedback = Feedback { recall_id, items, task_status, request_id: None };
         self.0.feedback(feedback).await.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
+    async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {
+        let said = |session| SessionSaid { session, turns: Vec::new(), episode: None, is_closed: false };
+        match call {
+            SessionCall::Open(draft) => {
+                self.0.open_session(draft).await.map(|opened| said(Some(opened.session))).map_err(trouble)
+            }
+            SessionCall::Append(id, turns) => {
+                let appended = self.0.session(id).append(turns).await.map_err(trouble)?;
+                Ok(said(Some(appended.session)))
+            }
+            SessionCall::Read(id, last) => {
+                let found = self.0.session(id).read(last).await.map_err(trouble)?;
+                Ok(SessionSaid { turns: found.turns, ..said(Some(found.session)) })
+            }
+            SessionCall::Close(id, record) => {
+                let session = self.0.session(id);
+                let closed = match record {
+                    Some(record) => session.close_as(*record).await,
+                    None => session.close().await,
+                };
+                let closed = closed.map_err(trouble)?;
+                let episode = closed.memory.map(|memory| memory.id);
+                Ok(SessionSaid { episode, is_closed: true, ..said(closed.session) })
+            }
+        }
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {

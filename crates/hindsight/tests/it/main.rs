@@ -14,6 +14,7 @@ mod demo;
 mod export;
 mod import;
 mod learn;
+mod life;
 mod mcp;
 mod program;
 mod purge;

@@ -293,7 +293,12 @@ impl Sim {
         let world_count = world.items.len();
         Ok(match &request.call {
             Call::Write { item, dry } => {
-                let options = WriteOptions { validate_only: *dry, request_id: id, on_duplicate: None };
+                let options = WriteOptions {
+                    validate_only: *dry,
+                    request_id: id,
+                    on_duplicate: None,
+                    allow_forgotten: false,
+                };
                 let unsynced = engine.write(&name, write_item(*item), options)?;
                 let (item, known) = (*item, known(foreseen, world, *item));
                 self.later(unsynced, move |model, written| {
@@ -316,7 +321,15 @@ impl Sim {
                 let (patch, vectors) = patch(*item, *change);
                 let (id_of, version) = (self.model.id(*item).unwrap(), *version);
                 let maker = Maker::Caller;
-                let update = UpdateRequest { id: id_of, patch, version, vectors, maker, request_id: id };
+                let update = UpdateRequest {
+                    id: id_of,
+                    patch,
+                    version,
+                    vectors,
+                    maker,
+                    request_id: id,
+                    allow_forgotten: false,
+                };
                 let unsynced = engine.update(&name, update)?;
                 let (item, known) = (*item, known(foreseen, world, *item));
                 self.later(unsynced, move |model, written| {
@@ -334,6 +347,7 @@ impl Sim {
                     all_or_nothing: *all_or_nothing,
                     request_id: id,
                     on_duplicate: None,
+                    allow_forgotten: false,
                 };
                 let unsynced = engine.write_batch(&name, batch)?;
                 let (items, stored) = (items.clone(), stored(foreseen));
@@ -347,8 +361,10 @@ impl Sim {
                     Call::Forget { items } => ForgetTarget::Ids(self.ids(items)),
                     _ => unreachable!(),
                 };
-                let unsynced =
-                    engine.forget(&name, ForgetRequest { target, validate_only: false, request_id: id })?;
+                let unsynced = engine.forget(
+                    &name,
+                    ForgetRequest { target, validate_only: false, request_id: id, with_derived: false },
+                )?;
                 let stored = stored(foreseen);
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
             }
@@ -395,7 +411,7 @@ impl Sim {
             }
             Call::Settings { is_async } => {
                 let durability = if *is_async { Durability::Async } else { Durability::Sync };
-                let patch = SettingsPatch { durability: Some(Some(durability)) };
+                let patch = SettingsPatch { durability: Some(Some(durability)), ..SettingsPatch::default() };
                 let unsynced = engine.update_namespace(&name, SettingsRequest { patch, request_id: id })?;
                 self.later(unsynced, move |_, info| {
                     is_told(told, info.replayed, info.revision.0)?;

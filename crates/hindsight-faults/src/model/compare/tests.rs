@@ -50,7 +50,7 @@ fn world() -> (Ledger, Found) {
 fn faults(spoil: impl FnOnce(&mut Ledger, &mut Found)) -> Vec<Fault> {
     let (mut ledger, mut found) = world();
     spoil(&mut ledger, &mut found);
-    let findings = compare(std::slice::from_mut(&mut ledger), &found, 0);
+    let findings = compare(std::slice::from_mut(&mut ledger), &found, &[]);
     findings.into_iter().map(|finding| finding.fault).collect()
 }
 
@@ -101,11 +101,11 @@ fn one_position_for_two_requests_is_found() {
 fn an_open_request_may_be_there_or_not_and_is_entered_when_it_is() {
     let (mut ledger, mut found) = world();
     ledger.open = open(write(6));
-    assert_eq!(compare(std::slice::from_mut(&mut ledger), &found, 0), []);
+    assert_eq!(compare(std::slice::from_mut(&mut ledger), &found, &[]), []);
     assert_eq!((ledger.open.as_ref().unwrap().applied, ledger.applied), (Some(false), 2));
     found.memories.push(memory(6, None, 3));
     found.revision = 3;
-    assert_eq!(compare(std::slice::from_mut(&mut ledger), &found, 0), []);
+    assert_eq!(compare(std::slice::from_mut(&mut ledger), &found, &[]), []);
     assert_eq!((ledger.open.as_ref().unwrap().applied, ledger.applied), (Some(true), 3));
     assert_eq!(ledger.items[&6].id, id(6));
 }
@@ -143,4 +143,19 @@ fn what_a_reader_saw_must_stay() {
         ledger.open.as_mut().unwrap().was_seen = true;
     };
     assert_eq!(faults(seen), [Fault::Lost]);
+}
+
+#[test]
+fn the_positions_of_others_count_and_none_is_given_twice() {
+    let with = |others: &[u64], revision: u64| {
+        let (mut ledger, found) = world();
+        let found = Found { revision, ..found };
+        let findings = compare(std::slice::from_mut(&mut ledger), &found, others);
+        findings.into_iter().map(|finding| finding.fault).collect::<Vec<_>>()
+    };
+    assert_eq!(with(&[3, 4], 4), []);
+    assert_eq!(with(&[3, 3], 4), [Fault::Hole], "two answers name one position");
+    assert_eq!(with(&[3, 2], 4), [Fault::Hole], "a writer was told it, too");
+    assert_eq!(with(&[3, 4], 3), [Fault::Lost]);
+    assert_eq!(with(&[3], 4), [Fault::Phantom]);
 }
