@@ -31,7 +31,7 @@ mod value;
 pub use conflict::{Conflict, conflict};
 pub use duplicate::{Duplicate, duplicate};
 pub use gist::Gist;
-pub use marks::{Marks, marks, marks_of_claims};
+pub use marks::{Marks, held_marks, marks, marks_of_claims};
 pub use moment::is_bound_to_its_time;
 pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
 pub use rendered::rendered_ids;
@@ -50,7 +50,7 @@ pub fn values_named(text: &str) -> Vec<String> {
     use text::token::Sort;
     let is_text = |sort| matches!(sort, Sort::Word | Sort::Han | Sort::Not | Sort::Symbol | Sort::Pause);
     let tokens = text::Text::of(text).tokens.into_iter();
-    tokens.filter(|token| !is_text(token.sort)).map(|token| token.key).collect()
+    tokens.filter(|token| !is_text(token.sort)).map(|token| token.key.into()).collect()
 }
 
 /// From which cosine on two memories are looked at.

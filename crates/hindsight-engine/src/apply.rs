@@ -1,6 +1,6 @@
 //! The one way in which state changes: live writes and replay go through it alike. It decides nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purged, Record, State};
@@ -19,6 +19,22 @@ use crate::sync::RwLock;
 /// [`EngineError::Unapplicable`] when the batch does not fit what came before it: then the log is not this
 /// database's, or a bug wrote it.
 pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Result<(), EngineError> {
+    apply_marked(state, lsn, batch, Marked::default())
+}
+
+/// What is derived of new memories and known already, by their ids: to derive it takes longer than everything else here.
+pub(crate) type Marked = HashMap<MemoryId, Vec<u32>>;
+
+/// As [`apply`], with what is known of the batch's new memories.
+///
+/// # Errors
+/// As [`apply`].
+pub(crate) fn apply_marked(
+    state: &mut NamespaceState,
+    lsn: Lsn,
+    batch: Batch,
+    mut marked: Marked,
+) -> Result<(), EngineError> {
     let counts = || batch.changes.iter().all(|change| matches!(change, Change::Access { .. }));
     if lsn <= state.applied && !(has(Sabotage::CountTwice) && counts()) {
         return Ok(());
@@ -36,20 +52,23 @@ pub(crate) fn apply(state: &mut NamespaceState, lsn: Lsn, batch: Batch) -> Resul
                 Purged::Memories(hashes) => take_away(state, lsn, &batch.namespace, &purge.key, hashes),
             },
             Change::Settings(settings) => (state.settings, state.settings_at) = (*settings, lsn),
-            Change::Put(record) => put(state, lsn, *record)?,
+            Change::Put(record) => {
+                let held = marked.remove(&record.memory.id);
+                put(state, lsn, *record, held)?;
+            }
             Change::SetState { id, state: next, version, at } => {
                 let mut record = known(id)?;
                 record.memory.state = next;
                 record.memory.version = version;
                 record.memory.updated_at = at;
-                put(state, lsn, record)?;
+                put(state, lsn, record, None)?;
             }
             Change::Stand { id, standing, version, at } => {
                 let mut record = known(id)?;
                 standing.give_to(&mut record.memory);
                 record.memory.version = version;
                 record.memory.updated_at = at;
-                put(state, lsn, record)?;
+                put(state, lsn, record, None)?;
             }
             Change::Access { id, count, at } => {
                 let mut record = known(id)?;
@@ -121,13 +140,18 @@ fn take_away(state: &mut NamespaceState, lsn: Lsn, namespace: &Namespace, key: &
     state.gone = lsn;
 }
 
-fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {
+fn put(
+    state: &mut NamespaceState,
+    lsn: Lsn,
+    record: Record,
+    marks: Option<Vec<u32>>,
+) -> Result<(), EngineError> {
     let id = record.memory.id;
     let expected = state.record(id).map_or(1, |old| old.memory.version + 1);
     if record.memory.version != expected {
         return Err(unapplicable(lsn, "a version of a memory is missing"));
     }
-    hold(state, lsn, record)?;
+    hold_marked(state, lsn, record, marks)?;
     state.dirty.insert(id);
     Ok(())
 }
@@ -137,6 +161,15 @@ fn put(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), Engin
 /// # Errors
 /// As [`apply`].
 pub(crate) fn hold(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Result<(), EngineError> {
+    hold_marked(state, lsn, record, None)
+}
+
+fn hold_marked(
+    state: &mut NamespaceState,
+    lsn: Lsn,
+    record: Record,
+    marks: Option<Vec<u32>>,
+) -> Result<(), EngineError> {
     let (id, version) = (record.memory.id, record.memory.version);
     if let (None, Some(name), Some(first)) =
         (&state.model, &record.memory.embedding_model, record.vectors.first())
@@ -144,7 +177,7 @@ pub(crate) fn hold(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Resu
         state.model = Some(Model { name: name.clone(), dimension: first.embedding.dimension() });
     }
     let misfit = "a vector does not fit the namespace's dimension";
-    state.index.apply(&record).map_err(|_| unapplicable(lsn, misfit))?;
+    state.index.apply_marked(&record, marks).map_err(|_| unapplicable(lsn, misfit))?;
     let is_forgotten = record.memory.state == State::Forgotten;
     let by = record.memory.superseded_by;
     state.digest.add(record_digest(id, version, lsn));

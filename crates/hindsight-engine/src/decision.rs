@@ -53,6 +53,8 @@ pub(crate) struct Decided {
     pub(crate) own: Option<Change>,
     /// Changes of others: what is replaced or outlived.
     pub(crate) others: Vec<Change>,
+    /// The marks that a new memory is held under.
+    pub(crate) held: Option<Vec<u32>>,
 }
 
 impl Ready {
@@ -98,7 +100,14 @@ impl<I: Io> EngineOver<I> {
             && let Some(known) = echo_of(cell, overlay, &record.memory, &encounter, at)
         {
             let (outcome, memory) = (Outcome::Echoed, known.memory.clone());
-            return Ok(Decided { outcome, memory, neighbors: Vec::new(), own: None, others: Vec::new() });
+            return Ok(Decided {
+                outcome,
+                memory,
+                neighbors: Vec::new(),
+                own: None,
+                others: Vec::new(),
+                held: None,
+            });
         }
         let decided = match &encounter.same {
             Some((known, _)) if on_duplicate == Some(OnDuplicate::Reject) => {
@@ -110,7 +119,7 @@ impl<I: Io> EngineOver<I> {
                     self.refuse_forgotten(&cell.name, overlay, &record.memory, None, at)?;
                 }
                 pending.last = if chosen.is_none() { Some(id) } else { pending.last };
-                create(overlay, record, &encounter, at)
+                create(overlay, record, encounter, at)
             }
         };
         pending.model = pending.model.take().or(model);
@@ -149,6 +158,7 @@ fn confirm(overlay: &mut Overlay<'_>, known: &Record, new: &Record, at: Timestam
         neighbors: Vec::new(),
         own: Some(Change::Put(Box::new(record))),
         others,
+        held: None,
     }
 }
 
@@ -183,7 +193,7 @@ fn echo_of(
 }
 
 /// A new memory; what it replaces becomes history, or it does, when it holds for an earlier time.
-fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: &Encounter, at: Timestamp) -> Decided {
+fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: Encounter, at: Timestamp) -> Decided {
     let mut neighbors = encounter.neighbors();
     let mut others = Vec::new();
     let mut outcome = Outcome::Created;
@@ -206,8 +216,9 @@ fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: &Encounter, 
     }
     others.extend(outlive(overlay, &record.memory, at));
     let memory = record.memory.clone();
-    overlay.note(Arc::new(record.clone()), &encounter.marks);
-    Decided { outcome, memory, neighbors, own: Some(Change::Put(Box::new(record))), others }
+    overlay.note_new(&record, &encounter.marks);
+    let held = Some(encounter.marks.held);
+    Decided { outcome, memory, neighbors, own: Some(Change::Put(Box::new(record))), others, held }
 }
 
 /// Failures of the same kind that a success shows to be overcome (W8).

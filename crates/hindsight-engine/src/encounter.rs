@@ -8,8 +8,8 @@ use hindsight_core::likeness::{
     Conflict, Duplicate, Marks, Thresholds, Value, conflict, duplicate, marks, marks_of_claims, values,
 };
 use hindsight_core::{
-    Change, Filter, Kind, Memory, MemoryId, Neighbor, Record, Relation, Scope, State, Status, Timestamp,
-    VectorRole, change::Standing, learn,
+    Change, Embedding, Filter, Kind, Memory, MemoryId, Neighbor, Record, Relation, Scope, State, Status,
+    Timestamp, VectorRole, change::Standing, learn,
 };
 
 use crate::state::NamespaceState;
@@ -28,6 +28,8 @@ pub(crate) struct Overlay<'a> {
     changed: BTreeMap<MemoryId, Arc<Record>>,
     /// Who of the new ones holds which mark.
     holders: HashMap<u32, Vec<MemoryId>>,
+    /// Whether another item may follow.
+    is_batch: bool,
 }
 
 /// What a new memory met.
@@ -51,8 +53,14 @@ pub(crate) struct Contradiction {
 }
 
 impl<'a> Overlay<'a> {
+    /// For the items of a batch.
     pub(crate) fn new(state: &'a NamespaceState) -> Overlay<'a> {
-        Overlay { state, changed: BTreeMap::new(), holders: HashMap::new() }
+        Overlay { state, changed: BTreeMap::new(), holders: HashMap::new(), is_batch: true }
+    }
+
+    /// For one item, which no other one meets.
+    pub(crate) fn of_one(state: &'a NamespaceState) -> Overlay<'a> {
+        Overlay { is_batch: false, ..Overlay::new(state) }
     }
 
     pub(crate) fn state(&self) -> &'a NamespaceState {
@@ -62,6 +70,13 @@ impl<'a> Overlay<'a> {
     /// A memory as it is now, in whatever state.
     pub(crate) fn record(&self, id: MemoryId) -> Option<&Arc<Record>> {
         self.changed.get(&id).or_else(|| self.state.record(id))
+    }
+
+    /// Notes a new memory for the items that follow.
+    pub(crate) fn note_new(&mut self, record: &Record, marks: &Marks) {
+        if self.is_batch {
+            self.note(Arc::new(record.clone()), marks);
+        }
     }
 
     /// Notes what an item made of a memory. `marks` are those of a new one.
@@ -225,10 +240,10 @@ fn relation(old: &Memory, new: &Memory, conflict: &Conflict, at: Timestamp) -> R
 
 /// The cosine of the content vectors; absent where one of both has none.
 fn cosine(one: &Record, other: &Record) -> Option<f64> {
-    let of = |record: &Record| {
+    fn of(record: &Record) -> Option<&Embedding> {
         let content = record.vectors.iter().find(|vector| vector.role == VectorRole::Content);
-        content.map(|vector| vector.embedding.clone())
-    };
+        content.map(|vector| &vector.embedding)
+    }
     let (one, other) = (of(one)?, of(other)?);
     let pairs = one.as_slice().iter().zip(other.as_slice());
     Some(pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>().clamp(-1.0, 1.0))

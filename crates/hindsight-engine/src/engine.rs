@@ -9,9 +9,10 @@ use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
-use hindsight_storage::{CheckpointReport, ClockedIo, ReplayError, Storage, StorageOptions, Urgency};
+use hindsight_storage::{CheckpointReport, ClockedIo, Storage, StorageOptions, Urgency};
 use parking_lot::Mutex;
 
+use crate::apply::{Marked, apply_marked};
 use crate::checkpoint;
 use crate::decide::now;
 use crate::error::EngineError;
@@ -22,6 +23,7 @@ use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
 use crate::options::{Embed, Nearness, OpenReport, Options};
+use crate::replay::{Threads, replay};
 use crate::reply::{Model, NamespaceSummary};
 use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
@@ -65,7 +67,7 @@ impl Engine {
         let StorageOptions { checkpoint_bytes, directory, .. } = options.storage;
         let home = DirectoryHome::Disk { path: dir.join(DIRECTORY_DIR), options: directory };
         let (engine, report) =
-            EngineOver::open_with(Arc::new(ClockedIo::new(options.clock.clone())), dir, options)?;
+            EngineOver::open_by(Arc::new(ClockedIo::new(options.clock.clone())), dir, options, Threads::Two)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
         let io = Arc::clone(&engine.io);
@@ -85,6 +87,15 @@ impl<I: Io> EngineOver<I> {
     /// # Errors
     /// As [`Engine::open`].
     pub fn open_with(io: Arc<I>, dir: &Path, options: Options) -> Result<(Self, OpenReport), EngineError> {
+        EngineOver::open_by(io, dir, options, Threads::One)
+    }
+
+    fn open_by(
+        io: Arc<I>,
+        dir: &Path,
+        options: Options,
+        threads: Threads,
+    ) -> Result<(Self, OpenReport), EngineError> {
         let began = Instant::now();
         let namespaces = Namespaces::default();
         let opening = Storage::open(Arc::clone(&io), dir, options.storage)?;
@@ -92,11 +103,7 @@ impl<I: Io> EngineOver<I> {
             let cold = Cold::new(&stored);
             namespaces.add_cold(stored.name, cold);
         }
-        let mut replay = |lsn: Lsn, batch: Batch| -> Result<(), ReplayError> {
-            namespaces.erasures.replay(lsn, &batch);
-            Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
-        };
-        let (storage, recovered) = opening.replay(&mut replay)?;
+        let (storage, recovered) = replay(opening, &namespaces, threads)?;
         for erasure in storage.erasures() {
             namespaces.erasures.values.add(&erasure.purge, erasure.at);
         }
@@ -278,6 +285,16 @@ impl<I: Io> EngineOver<I> {
 
     /// Logs a batch and applies it. The caller holds the writer's lock of `cell` since before it decided.
     pub(crate) fn commit(&self, cell: &Cell, batch: Batch) -> Result<Lsn, EngineError> {
+        self.commit_marked(cell, batch, Marked::default())
+    }
+
+    /// As [`EngineOver::commit`], with what is known of the batch's new memories.
+    pub(crate) fn commit_marked(
+        &self,
+        cell: &Cell,
+        batch: Batch,
+        marked: Marked,
+    ) -> Result<Lsn, EngineError> {
         let pace = cell.state.read().pace_of(&batch);
         let mut lsn = self.storage.append_as(&batch, urgency_of(&batch), pace)?;
         if has(Sabotage::PositionFromClock) {
@@ -286,7 +303,7 @@ impl<I: Io> EngineOver<I> {
         if has(Sabotage::ApplyInTwoSteps) {
             crate::apply::in_two_steps(&cell.state, lsn, batch)?;
         } else {
-            crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
+            apply_marked(&mut cell.state.write(), lsn, batch, marked)?;
         }
         Ok(lsn)
     }

@@ -37,7 +37,7 @@
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
 //! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
 //! `drop_namespace`, `settings`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`, `summarize`, `read`, `recall`,
-//! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds),
+//! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `replay`, `graph` and `gauge`, `state` (what a namespace holds),
 //! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory),
 //! `watch` (the change feed).
 #![forbid(unsafe_code)]
@@ -67,6 +67,7 @@ mod options;
 mod purge;
 mod read;
 mod recall;
+mod replay;
 pub mod reply;
 pub mod request;
 mod requests;

@@ -10,6 +10,7 @@ use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
 
+use crate::apply::{Marked, apply_marked};
 use crate::erase::Erasures;
 use crate::error::EngineError;
 use crate::feedback::Accesses;
@@ -67,7 +68,7 @@ impl Cell {
     ///
     /// # Errors
     /// When it does not fit what came before it.
-    pub(crate) fn replay(&self, lsn: Lsn, mut batch: Batch) -> Result<(), EngineError> {
+    pub(crate) fn replay(&self, lsn: Lsn, mut batch: Batch, marked: Marked) -> Result<(), EngineError> {
         if has(Sabotage::ForgetRequestIds) {
             batch.request = None;
         }
@@ -87,7 +88,7 @@ impl Cell {
                 lies.has_purge |= batch.changes.iter().any(|change| matches!(change, Change::Purge(_)));
                 lies.tail.push((lsn, batch));
             }
-            None => crate::apply::apply(&mut self.state.write(), lsn, batch)?,
+            None => apply_marked(&mut self.state.write(), lsn, batch, marked)?,
         }
         Ok(())
     }

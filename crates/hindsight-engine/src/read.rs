@@ -80,8 +80,9 @@ impl<I: Io> EngineOver<I> {
             let problem = format!("is {}: expected 1 to {PAGE_SIZE_MAX}", list.page_size);
             return Err(Invalid::one("page_size", problem).into());
         }
+        // Asked first: the namespace may begin right after it was not there.
+        let revision = self.revision();
         let Some(cell) = self.loaded(namespace)? else {
-            let revision = self.revision();
             return Ok(self.unsynced(Page { memories: Vec::new(), more: false, revision }, revision));
         };
         let state = cell.state.read();

@@ -9,6 +9,7 @@ use hindsight_core::{
 };
 use hindsight_storage::io::Io;
 
+use crate::apply::Marked;
 use crate::decide::next_time;
 use crate::decision::{Pending, Ready, Wish};
 use crate::encounter::Overlay;
@@ -64,7 +65,7 @@ impl<I: Io> EngineOver<I> {
         let (decided, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            let (mut overlay, mut pending) = (Overlay::new(&state), Pending::default());
+            let (mut overlay, mut pending) = (Overlay::of_one(&state), Pending::default());
             (self.decide(&cell, &mut overlay, ready, &mut pending, wish, at)?, at)
         };
         let mut memory = decided.memory;
@@ -76,7 +77,8 @@ impl<I: Io> EngineOver<I> {
             }
             cell.state.read().applied
         } else {
-            self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
+            let marked = decided.held.map(|held| (memory.id, held)).into_iter().collect();
+            self.commit_marked(&cell, Batch { namespace: namespace.clone(), at, request, changes }, marked)?
         };
         let (outcome, neighbors) = (decided.outcome, decided.neighbors);
         let written = Written { outcome, memory, neighbors, replayed: false, revision };
@@ -115,7 +117,7 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             return Ok(self.batch_written_before(&cell, ready, contents, &seen));
         }
-        let (results, changes, at) = self.decide_all(&cell, ready, wish);
+        let (results, changes, marked, at) = self.decide_all(&cell, ready, wish);
         if batch.all_or_nothing
             && let Some((index, error)) =
                 results.iter().enumerate().find_map(|(i, r)| r.as_ref().err().map(|e| (i, e)))
@@ -125,7 +127,7 @@ impl<I: Io> EngineOver<I> {
         let revision = if changes.is_empty() {
             cell.state.read().applied
         } else {
-            self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
+            self.commit_marked(&cell, Batch { namespace: namespace.clone(), at, request, changes }, marked)?
         };
         Ok(self.answer_of(&cell, BatchWritten { results, replayed: false, revision }, revision))
     }
@@ -135,21 +137,22 @@ impl<I: Io> EngineOver<I> {
         cell: &Cell,
         ready: Vec<Result<Ready, EngineError>>,
         wish: Wish,
-    ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Timestamp) {
+    ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Marked, Timestamp) {
         let state = cell.state.read();
         let at = next_time(&*self.io, &state);
         let (mut pending, mut overlay) = (Pending::default(), Overlay::new(&state));
-        let mut changes = Vec::new();
+        let (mut changes, mut marked) = (Vec::new(), Marked::default());
         let results = ready
             .into_iter()
             .map(|item| {
                 let decided = self.decide(cell, &mut overlay, item?, &mut pending, wish, at)?;
                 changes.extend(decided.own);
+                marked.extend(decided.held.map(|held| (decided.memory.id, held)));
                 changes.extend(decided.others);
                 Ok(ItemWritten { id: decided.memory.id, outcome: decided.outcome })
             })
             .collect();
-        (results, changes, at)
+        (results, changes, marked, at)
     }
 
     pub(crate) fn written_before(

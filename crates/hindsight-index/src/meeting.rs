@@ -66,7 +66,7 @@ impl MeetingIndex {
 
     fn holders_of<'a>(&'a self, marks: &'a [u32], most: usize) -> impl Iterator<Item = Ordinal> + 'a {
         let holders = marks.iter().filter_map(|mark| self.holders.get(mark));
-        holders.flat_map(move |holders| holders.iter().skip(holders.len().saturating_sub(most)).map(Ordinal))
+        holders.flat_map(move |holders| holders.newest(most).map(Ordinal))
     }
 
     /// The smallest set of holders in a group of marks; none where nobody holds one of them.

@@ -1,6 +1,6 @@
 //! Everything derived of one namespace, and the one way it changes.
 
-use hindsight_core::likeness::{Marks, marks};
+use hindsight_core::likeness::{Marks, held_marks};
 use hindsight_core::{Embedding, MemoryId, Record, State};
 
 use crate::{IndexError, KeywordQuery, MeetingIndex, NamespaceStats, Ordinal, Shelf, VectorQuery};
@@ -33,6 +33,14 @@ impl NamespaceIndex {
     /// # Errors
     /// [`IndexError`] when the record can't be held; nothing has changed then.
     pub fn apply(&mut self, record: &Record) -> Result<(), IndexError> {
+        self.apply_marked(record, None)
+    }
+
+    /// As [`NamespaceIndex::apply`], for who knows the record's [`held_marks`] already.
+    ///
+    /// # Errors
+    /// As [`NamespaceIndex::apply`].
+    pub fn apply_marked(&mut self, record: &Record, held: Option<Vec<u32>>) -> Result<(), IndexError> {
         let id = record.memory.id;
         match record.memory.state {
             State::Active => {
@@ -40,7 +48,9 @@ impl NamespaceIndex {
                 self.active.put(record)?;
                 self.inactive.remove(id);
                 if let Some(ordinal) = self.active.ordinal(id) {
-                    self.meeting.set(ordinal, marks(&record.memory).held);
+                    let held = held.unwrap_or_else(|| held_marks(&record.memory));
+                    debug_assert_eq!(held, held_marks(&record.memory));
+                    self.meeting.set(ordinal, held);
                 }
             }
             State::Superseded | State::Archived | State::Quarantined => {

@@ -98,10 +98,18 @@ impl CodecError {
 /// # Errors
 /// [`CodecError::Encode`] or [`CodecError::Field`]; none of them happens to a batch that the core made.
 pub fn encode_batch(batch: &Batch) -> Result<Vec<u8>, CodecError> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(BATCH_BYTES + batch.changes.iter().map(vector_bytes).sum::<usize>());
     let schema = batch.changes.iter().map(schema_of_change).max().unwrap_or(SCHEMA_1);
     encode_as(schema, StoredBatch::try_from(batch)?, &mut bytes)?;
     Ok(bytes)
+}
+
+/// What a batch of one short text takes: longer ones let their buffer grow.
+const BATCH_BYTES: usize = 1_024;
+
+fn vector_bytes(change: &Change) -> usize {
+    let Change::Put(record) = change else { return 64 };
+    512 + record.vectors.iter().map(|vector| 16 + vector.embedding.dimension() * 4).sum::<usize>()
 }
 
 /// The batch that [`encode_batch`] made these bytes of.

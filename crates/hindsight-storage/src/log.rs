@@ -37,7 +37,7 @@ use crate::{
     frame::{FrameKind, PAYLOAD_BYTES_MAX, frame_bytes, payload_crc},
     io::Io,
     options::LogOptions,
-    recovery::{self, Floor, Recovered, Sink},
+    recovery::{self, Floor, Recovered, Sink, SinkEnd},
     segment::LogPlace,
     space::{Space, Urgency},
 };
@@ -121,7 +121,7 @@ impl<I: Io> Log<I> {
     ) -> Result<(Log<I>, Recovered), StorageError> {
         let space = Arc::new(Space::without_reserve(&io, dir));
         let place = LogPlace { dir: dir.to_owned(), store_id, options };
-        Log::open_in(io, place, space, floor, sink)
+        Log::open_in(io, place, space, floor, sink, &mut || Ok(()))
     }
 
     /// As [`Log::open`], with the room that there is.
@@ -131,8 +131,9 @@ impl<I: Io> Log<I> {
         space: Arc<Space<I>>,
         floor: Floor,
         sink: Sink<'_>,
+        end: SinkEnd<'_>,
     ) -> Result<(Log<I>, Recovered), StorageError> {
-        let (tail, recovered) = recovery::recover(io.as_ref(), &place, &space, floor, sink)?;
+        let (tail, recovered) = recovery::recover(io.as_ref(), &place, &space, floor, sink, end)?;
         let options = place.options.clone();
         let last_lsn = tail.last_lsn;
         let shared = Shared {

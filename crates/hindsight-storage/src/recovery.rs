@@ -34,6 +34,10 @@ pub(crate) use torn::is_saved_tail;
 /// Takes the replayed payloads, in order.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Lsn, &[u8]) -> Result<(), StorageError>;
 
+/// Is called once, when every payload was handed over: until it returned Ok nothing is written, so a sink may work through
+/// them later.
+pub(crate) type SinkEnd<'a> = &'a mut dyn FnMut() -> Result<(), StorageError>;
+
 /// What is known of a log before it is read: the word of the last checkpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Floor {
@@ -98,14 +102,16 @@ pub(crate) fn recover<I: Io>(
     space: &Space<I>,
     floor: Floor,
     sink: Sink<'_>,
+    end: SinkEnd<'_>,
 ) -> Result<(Tail<I::File>, Recovered), StorageError> {
     let mut listing = Listing::read(io, &place.dir)?;
     let outdated = listing.take_outdated(floor.checkpoint_lsn);
     let noted = Note::read(io, &place.dir, place.store_id)?;
     let floor = Floor { durable_lsn: floor.durable_lsn.max(noted.synced_lsn), ..floor };
     listing.check_last(&place.dir, noted.last_segment)?;
-    let Replayed { mut report, segment, end, witnessed, empty } =
-        Replay::new(io, place, floor, sink).run(&listing.segments)?;
+    let replayed = Replay::new(io, place, floor, sink).run(&listing.segments)?;
+    end()?;
+    let Replayed { mut report, segment, end, witnessed, empty } = replayed;
     report.ignored = listing.ignored;
     if let Some(path) = empty.as_ref().filter(|path| **path == segment_path(&place.dir, noted.last_segment)) {
         // It had its header when it was noted.

@@ -213,9 +213,9 @@ impl StoredSeen {
 impl From<&NamedVector> for StoredVector {
     fn from(vector: &NamedVector) -> Self {
         let NamedVector { role, embedding } = vector;
-        let mut components = Vec::with_capacity(embedding.dimension() * 4);
-        for component in embedding.as_slice() {
-            components.extend_from_slice(&component.to_le_bytes());
+        let mut components = vec![0; embedding.dimension() * 4];
+        for (place, component) in components.chunks_exact_mut(4).zip(embedding.as_slice()) {
+            place.copy_from_slice(&component.to_le_bytes());
         }
         StoredVector { role: role.code(), components }
     }

@@ -9,7 +9,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::claims::{self, Stated};
 use super::stance::Stance;
 use super::text::Text;
-use super::text::token::Sort;
 use crate::{Kind, Memory, Scope};
 
 /// Texts of more bytes are met only by texts of the same letters and digits: each memory is marked at every load, and reading
@@ -38,11 +37,22 @@ pub struct Marks {
 /// The marks of a memory. Memories of another scope, or of another agent's own, share none with it.
 #[must_use]
 pub fn marks(memory: &Memory) -> Marks {
+    collect(memory, true)
+}
+
+/// What a memory is found under, as [`Marks::held`], without what it would seek: that is most of the work, and a memory
+/// that is in the index already seeks nothing.
+#[must_use]
+pub fn held_marks(memory: &Memory) -> Vec<u32> {
+    collect(memory, false).held
+}
+
+fn collect(memory: &Memory, seeks: bool) -> Marks {
     let agent = match memory.scope {
         Scope::Agent => memory.agent_id.as_deref().unwrap_or_default(),
         Scope::Shared => "",
     };
-    let mut collected = Collected { scope: (memory.scope, agent), marks: Marks::default() };
+    let mut collected = Collected { scope: (memory.scope, agent), seeks, marks: Marks::default() };
     let claims = claims::stated(memory);
     let text = (memory.content.len() <= READ_BYTES_MAX).then(|| Text::of(&memory.content));
     collected.wording(memory, text.as_ref());
@@ -70,7 +80,7 @@ pub fn marks_of_claims(memory: &Memory) -> Marks {
         Scope::Agent => memory.agent_id.as_deref().unwrap_or_default(),
         Scope::Shared => "",
     };
-    let mut collected = Collected { scope: (memory.scope, agent), marks: Marks::default() };
+    let mut collected = Collected { scope: (memory.scope, agent), seeks: true, marks: Marks::default() };
     for one in claims::stated(memory) {
         for sort in ["single", "many"] {
             let mark = collected.mark(&(sort, &one.subject, &one.attribute));
@@ -82,16 +92,13 @@ pub fn marks_of_claims(memory: &Memory) -> Marks {
 
 struct Collected<'a> {
     scope: (Scope, &'a str),
+    seeks: bool,
     marks: Marks,
 }
 
 impl Collected<'_> {
     fn mark(&self, what: &impl Hash) -> u32 {
-        let mut hasher = DefaultHasher::new();
-        (self.scope.0.as_str(), self.scope.1).hash(&mut hasher);
-        what.hash(&mut hasher);
-        let hash = hasher.finish();
-        u32::try_from(hash >> 32).unwrap_or(u32::MAX)
+        upper_half(hash_of(&(self.scope.0.as_str(), self.scope.1, what)))
     }
 
     fn same(&mut self, what: &impl Hash) {
@@ -144,38 +151,32 @@ impl Collected<'_> {
         if topic.len() > TOPIC_MAX {
             return;
         }
-        let whole = self.topic(about, &places, &topic);
-        self.marks.held.push(whole);
-        let least = topic.len().saturating_sub(LACKS_MAX).max(topic.len().div_ceil(2));
-        self.without(about, &places, &topic, least, 0);
-        let words: Vec<u32> =
-            topic.iter().map(|word| self.mark(&("word", about_hash(about), &places, word))).collect();
+        let about = hash_of(about);
+        // A set of words is the sum of their hashes: one word less is one subtraction.
+        let words: Vec<u64> = topic.iter().map(hash_of).collect();
+        let base = hash_of(&(self.scope.0.as_str(), self.scope.1, "topic", about, &places));
+        let sum = words.iter().fold(0_u64, |sum, hash| sum.wrapping_add(*hash));
+        let whole = Topic { base, sum, left: words.len() };
+        self.marks.held.push(whole.mark());
+        if self.seeks {
+            let least = topic.len().saturating_sub(LACKS_MAX).max(topic.len().div_ceil(2));
+            self.without(whole, &words, least);
+        }
+        let word = hash_of(&("word", about, &places));
+        let words: Vec<u32> = words.iter().map(|one| self.mark(&(word, one))).collect();
         self.marks.held.extend_from_slice(&words);
         self.marks.rarest.push(words);
     }
 
-    fn topic(&self, about: &impl Hash, places: &[Option<usize>], topic: &[(Sort, String)]) -> u32 {
-        self.mark(&("topic", about_hash(about), places, topic))
-    }
-
-    /// Seeks the topic, and each that lacks some of its words from `from` on, down to `least` words.
-    fn without(
-        &mut self,
-        about: &impl Hash,
-        places: &[Option<usize>],
-        topic: &[(Sort, String)],
-        least: usize,
-        from: usize,
-    ) {
-        let mark = self.topic(about, places, topic);
-        self.marks.sought.push(mark);
-        if topic.len() <= least.max(1) {
+    /// Seeks the topic, and each that lacks some of these of its words, down to `least` words.
+    fn without(&mut self, topic: Topic, words: &[u64], least: usize) {
+        self.marks.sought.push(topic.mark());
+        if topic.left <= least.max(1) {
             return;
         }
-        for at in from..topic.len() {
-            let mut fewer = topic.to_vec();
-            fewer.remove(at);
-            self.without(about, places, &fewer, least, at);
+        for (at, word) in words.iter().enumerate() {
+            let fewer = Topic { sum: topic.sum.wrapping_sub(*word), left: topic.left - 1, ..topic };
+            self.without(fewer, words.get(at + 1..).unwrap_or_default(), least);
         }
     }
 
@@ -190,8 +191,31 @@ impl Collected<'_> {
     }
 }
 
-fn about_hash(about: &impl Hash) -> u64 {
+/// The words of a topic, or some of them.
+#[derive(Clone, Copy)]
+struct Topic {
+    /// Whose topic it is, and of what.
+    base: u64,
+    /// The sum of the words' hashes, modulo 2^64.
+    sum: u64,
+    /// How many words that are.
+    left: usize,
+}
+
+impl Topic {
+    /// A statement seeks hundreds of topics, so theirs is no hash of the words but a mixture of their sum.
+    fn mark(self) -> u32 {
+        let mixed = (self.sum ^ self.base).wrapping_add(self.left as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        upper_half((mixed ^ (mixed >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
+    }
+}
+
+fn upper_half(hash: u64) -> u32 {
+    u32::try_from(hash >> 32).unwrap_or(u32::MAX)
+}
+
+fn hash_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    about.hash(&mut hasher);
+    what.hash(&mut hasher);
     hasher.finish()
 }

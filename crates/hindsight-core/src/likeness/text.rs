@@ -36,9 +36,13 @@ pub(super) struct Text {
 impl Text {
     pub(super) fn of(text: &str) -> Text {
         let folded = fold::fold(text);
-        let tokens = respell(&lexer::lex(&folded), spelling::PHRASES);
-        let tokens = chinese::drop_fillers(&chinese::join_negations(&tokens));
-        let tokens = english::join_numerals(&chinese::join_numerals(&tokens));
+        let mut tokens = respell(lexer::lex(&folded), spelling::PHRASES);
+        // The tables of these have Chinese words only.
+        if !tokens.iter().all(|token| token.key.is_ascii()) {
+            tokens = chinese::drop_fillers(&chinese::join_negations(&tokens));
+            tokens = chinese::join_numerals(&tokens);
+        }
+        let tokens = english::join_numerals(&tokens);
         let tokens = measure::join(&clock::join(&date::join(&tokens)), &folded);
         let tokens = english::drop_fillers(&pause::settle(english::drop_opening(&tokens)), &folded);
         Text { folded, tokens }
@@ -67,7 +71,12 @@ impl Text {
 }
 
 /// Writes the phrases of a table in their common form; at each place the longest that fits.
-fn respell(tokens: &[Token], table: &[(&str, &'static str)]) -> Vec<Token> {
+fn respell(tokens: Vec<Token>, table: &[(&str, &'static str)]) -> Vec<Token> {
+    let first = |text: &str| text.as_bytes().first().copied();
+    let may_begin = |token: &Token| table.iter().any(|(from, _)| first(from) == first(&token.key));
+    if !tokens.iter().any(may_begin) {
+        return tokens;
+    }
     let mut respelled = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {

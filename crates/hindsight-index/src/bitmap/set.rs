@@ -87,6 +87,14 @@ impl OrdinalSet {
         }
     }
 
+    /// Its highest members, at most so many, descending.
+    pub(crate) fn newest(&self, most: usize) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            OrdinalSet::List(list) => Box::new(list.iter().rev().copied().take(most)),
+            OrdinalSet::Bitmap(bitmap) => Box::new(bitmap.iter().rev().take(most)),
+        }
+    }
+
     /// Adds its members to `all`.
     pub(crate) fn add_to(&self, all: &mut RoaringBitmap) {
         match self {
@@ -158,6 +166,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(set.newest(7).collect::<Vec<_>>(), model.iter().rev().take(7).copied().collect::<Vec<_>>());
             prop_assert_eq!(set.is_empty(), model.is_empty());
             prop_assert!((0..90).all(|slot| set.contains(slot) == model.contains(&slot)));
             let mut all: RoaringBitmap = [1_000].into_iter().collect();

@@ -2,13 +2,10 @@
 //! threads can take them (`schedules.rs`); else they are what they look like.
 
 #[cfg(not(all(test, feature = "loom")))]
-pub(super) use {
-    parking_lot::{Condvar, Mutex},
-    tokio::sync::watch,
-};
+pub(super) use parking_lot::{Condvar, Mutex};
 
 #[cfg(all(test, feature = "loom"))]
-pub(super) use modelled::{Condvar, Mutex, watch};
+pub(super) use modelled::{Condvar, Mutex};
 
 #[cfg(test)]
 mod modelled;

@@ -204,7 +204,7 @@ fn a_missing_a_foreign_and_a_renamed_segment_stop_the_start() {
     assert!(matches!(refused(&spliced), StorageError::CorruptSegment { fault: SegmentFault::Chain, .. }));
     let foreign = |store_id| {
         let place = LogPlace { dir: DIR.into(), store_id, options: logs::small() };
-        recover(&io, &place, &room(&io), Floor::default(), &mut |_, _| Ok(())).map(|_| ())
+        recover(&io, &place, &room(&io), Floor::default(), &mut |_, _| Ok(()), &mut || Ok(())).map(|_| ())
     };
     let error = foreign(78).unwrap_err();
     assert!(matches!(
@@ -311,8 +311,23 @@ fn the_scan_finds_a_header_across_the_border_of_two_reads() {
 fn a_sink_that_refuses_stops_the_replay() {
     let io = log_of(3, false);
     let place = LogPlace { dir: DIR.into(), store_id: logs::STORE_ID, options: logs::small() };
-    let result = recover(&io, &place, &room(&io), Floor::default(), &mut |lsn, _| {
-        if lsn.0 == 2 { Err(StorageError::Closed) } else { Ok(()) }
-    });
+    let mut sink = |lsn: Lsn, _: &[u8]| if lsn.0 == 2 { Err(StorageError::Closed) } else { Ok(()) };
+    let result = recover(&io, &place, &room(&io), Floor::default(), &mut sink, &mut || Ok(()));
     assert!(matches!(result.map(|_| ()), Err(StorageError::Closed)));
+}
+
+/// Who works through the batches later and can't has the last word before anything is written.
+#[test]
+fn a_sink_that_refuses_at_the_end_leaves_the_disk_as_it_is() {
+    let io = log_of(3, true);
+    let place = LogPlace { dir: DIR.into(), store_id: logs::STORE_ID, options: logs::small() };
+    let (before, mut seen) = (io.files(), 0);
+    let mut sink = |_: Lsn, _: &[u8]| {
+        seen += 1;
+        Ok(())
+    };
+    let mut end = || Err(StorageError::Closed);
+    let result = recover(&io, &place, &room(&io), Floor::default(), &mut sink, &mut end);
+    assert!(matches!(result.map(|_| ()), Err(StorageError::Closed)));
+    assert_eq!((seen, io.files()), (3, before));
 }

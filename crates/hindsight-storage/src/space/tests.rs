@@ -27,11 +27,12 @@ fn open(io: &MemIo) -> (Log<MemIo>, u64) {
     let space = Arc::new(Space::of(&io, Path::new(DIR), &options).unwrap());
     let place = LogPlace { dir: Path::new(DIR).join("log"), store_id: STORE_ID, options: options.log };
     let mut batches = 0;
-    let opened = Log::open_in(io, place, Arc::clone(&space), Floor::default(), &mut |lsn, bytes| {
+    let mut sink = |lsn: Lsn, bytes: &[u8]| {
         batches += 1;
         assert_eq!((lsn.0, bytes.to_vec()), (batches, payload(batches)));
         Ok(())
-    });
+    };
+    let opened = Log::open_in(io, place, Arc::clone(&space), Floor::default(), &mut sink, &mut || Ok(()));
     let (log, _) = opened.unwrap();
     space.begin().unwrap();
     (log, batches)

@@ -1,6 +1,7 @@
 //! A data directory on its way to be open: the manifest is read, the log is not.
 
 use std::{
+    cell::Cell,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicU64},
 };
@@ -98,8 +99,24 @@ impl<I: Io> Opening<I> {
         self,
         replay: &mut dyn FnMut(Lsn, Batch) -> Result<(), ReplayError>,
     ) -> Result<(Storage<I>, Recovered), StorageError> {
+        self.replay_to_end(replay, &mut || Ok(()))
+    }
+
+    /// As [`Opening::replay`], for who does not work through a batch at once: `end` is called when there are no more, and
+    /// nothing is written before it returned Ok.
+    ///
+    /// # Errors
+    /// As [`Opening::replay`]; [`StorageError::Replay`] also when `end` fails.
+    pub fn replay_to_end(
+        self,
+        replay: &mut dyn FnMut(Lsn, Batch) -> Result<(), ReplayError>,
+        end: &mut dyn FnMut() -> Result<(), ReplayError>,
+    ) -> Result<(Storage<I>, Recovered), StorageError> {
         let Opening { io, dir, options, format, state, manifest, records, ledger, lock } = self;
+        let last = Cell::new(Lsn(0));
+        let mut end = || end().map_err(|source| StorageError::Replay { lsn: last.get(), source });
         let mut sink = |lsn: Lsn, payload: &[u8]| {
+            last.set(lsn);
             let batch =
                 codec::decode_batch(payload).map_err(|source| StorageError::Undecodable { lsn, source })?;
             replay(lsn, batch).map_err(|source| StorageError::Replay { lsn, source })
@@ -111,7 +128,7 @@ impl<I: Io> Opening<I> {
             refuse_without_log(io.as_ref(), &place.dir, floor.checkpoint_lsn)?;
         }
         let (log, mut recovered) =
-            Log::open_in(Arc::clone(&io), place, Arc::clone(&space), floor, &mut sink)?;
+            Log::open_in(Arc::clone(&io), place, Arc::clone(&space), floor, &mut sink, &mut end)?;
         // Everything is validated: from here on the rest of the directory may be written, too.
         let mut manifest = match manifest {
             Some(manifest) => manifest,

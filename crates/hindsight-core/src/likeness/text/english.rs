@@ -121,7 +121,7 @@ pub(super) fn drop_fillers(tokens: &[Token], text: &str) -> Vec<Token> {
         }
         let mut token = token.clone();
         if let Some((_, form)) = FORMS.iter().find(|(other, _)| token.is_word(other)) {
-            (*form).clone_into(&mut token.key);
+            token.key = (*form).into();
         }
         kept.push(token);
     }
@@ -173,7 +173,7 @@ pub(super) fn join_numerals(tokens: &[Token]) -> Vec<Token> {
 fn numeral(tokens: &[Token]) -> Option<(String, usize)> {
     let (mut number, mut count) = match below_hundred(tokens) {
         Some((value, count)) => (value.to_string(), count),
-        None => (tokens.first().filter(|token| token.sort == Sort::Number)?.key.clone(), 1),
+        None => (tokens.first().filter(|token| token.sort == Sort::Number)?.key.to_string(), 1),
     };
     while let Some((_, zeros)) =
         POWERS.iter().find(|(word, _)| tokens.get(count).is_some_and(|t| t.is_word(word)))

@@ -8,6 +8,9 @@ use super::traditional::simplified;
 ///
 /// Composition is canonical only: the compatible forms would make 10² of 102.
 pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.chars().map(common).collect();
+    }
     text.nfc().filter(|c| !is_invisible(*c)).map(common).collect()
 }
 

@@ -19,7 +19,7 @@ pub(super) fn lex(text: &str) -> Vec<Token> {
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let next = at + c.len_utf8();
         if is_han(c) {
-            tokens.push(Token::new(Sort::Han, c, at, next));
+            tokens.push(Token::new(Sort::Han, text.get(at..next).unwrap_or_default(), at, next));
             at = next;
         } else if is_border(c) {
             if "。；：、…—".contains(c) {

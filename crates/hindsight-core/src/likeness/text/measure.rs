@@ -95,5 +95,5 @@ fn version_at(tokens: &[Token]) -> Option<(String, usize)> {
     let number = tokens.get(count)?;
     let numeric = number.key.starts_with(|c: char| c.is_ascii_digit());
     let fits = matches!(number.sort, Sort::Number | Sort::Code | Sort::Version) && numeric;
-    fits.then(|| (number.key.clone(), count + 1))
+    fits.then(|| (number.key.to_string(), count + 1))
 }

@@ -1,5 +1,7 @@
 //! Words that are spelled in two ways and mean one thing.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 /// The common spelling first, then the others.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ok", &["okay"]),
@@ -59,6 +61,13 @@ const SPELLINGS: &[(&str, &[&str])] = &[
     ("config", &["configuration"]),
 ];
 
+/// The common spelling of each other one.
+static COMMON: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let pairs =
+        SPELLINGS.iter().flat_map(|(common, others)| others.iter().map(move |other| (*other, *common)));
+    pairs.collect()
+});
+
 /// Beginnings of verbs that end in -ize or -ise.
 const IZE: &[&str] = &[
     "author", "organ", "real", "recogn", "optim", "summar", "custom", "minim", "maxim", "priorit", "categor",
@@ -69,7 +78,7 @@ const IZE: &[&str] = &[
 
 /// The common spelling of a word in lower case.
 pub(super) fn common_spelling(word: &str) -> String {
-    if let Some((common, _)) = SPELLINGS.iter().find(|(_, others)| others.contains(&word)) {
+    if let Some(common) = COMMON.get(word) {
         return (*common).to_owned();
     }
     for (british, american) in

@@ -1,5 +1,7 @@
 //! What a text is made of, once spelling no longer counts.
 
+use compact_str::CompactString;
+
 /// What a token is. Two tokens are the same only if sort and key are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Sort {
@@ -31,19 +33,20 @@ pub(crate) enum Sort {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) sort: Sort,
-    pub(crate) key: String,
+    /// Most are short, and each pass over a text copies them: up to 24 bytes need no allocation.
+    pub(crate) key: CompactString,
     /// Its first byte in the folded text, and the byte after it.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 impl Token {
-    pub(crate) fn new(sort: Sort, key: impl Into<String>, start: usize, end: usize) -> Token {
+    pub(crate) fn new(sort: Sort, key: impl Into<CompactString>, start: usize, end: usize) -> Token {
         Token { sort, key: key.into(), start, end }
     }
 
     /// One token in the place of several; `tokens` is not empty.
-    pub(crate) fn instead_of(tokens: &[Token], sort: Sort, key: impl Into<String>) -> Token {
+    pub(crate) fn instead_of(tokens: &[Token], sort: Sort, key: impl Into<CompactString>) -> Token {
         let start = tokens.first().map_or(0, |token| token.start);
         Token::new(sort, key, start, tokens.last().map_or(start, |token| token.end))
     }
