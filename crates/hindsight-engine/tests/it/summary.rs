@@ -52,7 +52,7 @@ fn l6_parts_become_one_memory_and_come_back_as_they_were() {
     }
     let (db, _) = db.reopen();
     // Recall finds it once.
-    assert_eq!(db.contents("billing port E1042"), [done.summary.content.clone()]);
+    assert_eq!(db.contents("billing port E1042"), std::slice::from_ref(&done.summary.content));
     assert_eq!(
         (get(&db, parts[0].id).state, get(&db, parts[0].id).superseded_by),
         (State::Superseded, Some(done.summary.id))
