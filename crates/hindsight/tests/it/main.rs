@@ -18,6 +18,8 @@ mod life;
 mod mcp;
 mod program;
 mod purge;
+mod recall;
+mod rules;
 mod serve;
 mod sessions;
 mod settings;
