@@ -11,7 +11,7 @@ use hindsight_core::{Job, Life, Lsn, RawVectors, Schedule};
 use hindsight_index::GraphRule;
 
 /// How to open a data directory.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// How the log is kept.
     pub storage: hindsight_storage::StorageOptions,
@@ -28,20 +28,6 @@ pub struct Options {
     /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand
     /// only. By default none does.
     pub schedules: BTreeMap<Job, Schedule>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            storage: hindsight_storage::StorageOptions::default(),
-            graph: GraphRule::default(),
-            nearness: Nearness::default(),
-            rules: RuleTuning::default(),
-            embed: Embed::default(),
-            life: Life::default(),
-            schedules: BTreeMap::new(),
-        }
-    }
 }
 
 /// Makes vectors for texts that the engine writes itself: rules and summaries. The engine embeds nothing; whoever opens it

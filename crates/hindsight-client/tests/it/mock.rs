@@ -429,6 +429,25 @@ impl AdminService for Mock {
         Err(Status::not_found("this mock holds nothing to purge"))
     }
 
+    async fn create_token(&self, _: Request<v1::CreateTokenRequest>) -> Answer<v1::CreateTokenResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn list_tokens(&self, _: Request<v1::ListTokensRequest>) -> Answer<v1::ListTokensResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn revoke_token(&self, _: Request<v1::RevokeTokenRequest>) -> Answer<v1::RevokeTokenResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn list_audit_events(
+        &self,
+        _: Request<v1::ListAuditEventsRequest>,
+    ) -> Answer<v1::ListAuditEventsResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
     async fn consolidate(&self, request: Request<v1::ConsolidateRequest>) -> Answer<v1::ConsolidateResponse> {
         self.enter("Consolidate", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock finds no rules"))

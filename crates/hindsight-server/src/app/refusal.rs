@@ -24,6 +24,7 @@ pub(crate) enum Code {
     OutOfRange,
     Unavailable,
     Deadline,
+    Unauthenticated,
     Forbidden,
     MethodNotAllowed,
     DataLoss,
@@ -121,6 +122,7 @@ impl From<AppError> for Refusal {
                 tracing::error!(%error, "the embedder refused a batch that the server cut");
                 Refusal::internal()
             }
+            AppError::Refused(refusal) => *refusal,
             AppError::Draining => {
                 let refusal = Refusal::new(Code::Unavailable, "DRAINING", error.to_string());
                 Refusal { retry_after: Some(Duration::from_secs(1)), ..refusal }
