@@ -54,11 +54,11 @@ struct Life {
 /// Why a watch goes on.
 enum Woken {
     /// The server stops.
-    ByTheEnd,
+    Stop,
     /// It is time for a notice.
-    ByTheClock,
+    Notice,
     /// There is more to read, or never will be.
-    ByTheLog(Result<(), EngineError>),
+    Log(Result<(), EngineError>),
 }
 
 impl App {
@@ -103,10 +103,10 @@ impl Life {
                 return Some((Ok(Told::Changes(watched)), self));
             }
             match self.wait(&watcher).await {
-                Woken::ByTheEnd => return Some((Err(AppError::Draining), self)),
-                Woken::ByTheClock => return Some(self.notice(watcher)),
-                Woken::ByTheLog(Err(error)) => return Some((Err(error.into()), self)),
-                Woken::ByTheLog(Ok(())) => {}
+                Woken::Stop => return Some((Err(AppError::Draining), self)),
+                Woken::Notice => return Some(self.notice(watcher)),
+                Woken::Log(Err(error)) => return Some((Err(error.into()), self)),
+                Woken::Log(Ok(())) => {}
             }
             let read = move || {
                 let told = watcher.read();
@@ -132,9 +132,9 @@ impl Life {
         tokio::select! {
             biased;
             // An error means that the server itself is gone.
-            _ = self.phase.wait_for(|phase| *phase >= Phase::Draining) => Woken::ByTheEnd,
-            () = sleep_until(self.notice_at) => Woken::ByTheClock,
-            ready = watcher.ready() => Woken::ByTheLog(ready),
+            _ = self.phase.wait_for(|phase| *phase >= Phase::Draining) => Woken::Stop,
+            () = sleep_until(self.notice_at) => Woken::Notice,
+            ready = watcher.ready() => Woken::Log(ready),
         }
     }
 
