@@ -127,8 +127,14 @@ mod tests {
     #[test]
     fn l4_the_same_can_happen_again_and_what_one_agent_forgot_is_its_own() {
         let at = |ms| Some(Timestamp::from_ms(ms));
-        let episode =
-            |ms| memory(Draft { kind: Some(Kind::Episode), occurred_at: at(ms), ..fact("Deployed") });
+        let episode = |ms| {
+            memory(Draft {
+                kind: Some(Kind::Episode),
+                status: Some(crate::Status::Success),
+                occurred_at: at(ms),
+                ..fact("Deployed")
+            })
+        };
         assert!(meets(&episode(5), &episode(5)) && !meets(&episode(5), &episode(6)));
         let of = |agent: Option<&str>| {
             let scope = agent.map(|_| Scope::Agent);

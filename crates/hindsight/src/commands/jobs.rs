@@ -28,7 +28,7 @@ enum JobsAction {
 /// Which job to run.
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// archive or purge
+    /// archive, consolidate or purge
     #[arg(value_name = "NAME")]
     job: Job,
     /// In all namespaces that the server has in memory, also where -n or HINDSIGHT_NAMESPACE names one
