@@ -69,14 +69,14 @@ impl<I: Io> EngineOver<I> {
             (self.decide(&cell, &mut overlay, ready, &mut pending, wish, at)?, at)
         };
         let mut memory = decided.memory;
-        let revision = if validate_only {
-            if decided.outcome != Outcome::Reinforced {
+        let changes: Vec<Change> = decided.own.into_iter().chain(decided.others).collect();
+        let revision = if validate_only || changes.is_empty() {
+            if !matches!(decided.outcome, Outcome::Reinforced | Outcome::Echoed) {
                 // Nothing was stored, so nobody can ask for this id; it would only mislead.
                 memory.version = 0;
             }
             cell.state.read().applied
         } else {
-            let changes = std::iter::once(decided.own).chain(decided.others).collect();
             let marked = decided.held.map(|held| (memory.id, held)).into_iter().collect();
             self.commit_marked(&cell, Batch { namespace: namespace.clone(), at, request, changes }, marked)?
         };
@@ -146,7 +146,7 @@ impl<I: Io> EngineOver<I> {
             .into_iter()
             .map(|item| {
                 let decided = self.decide(cell, &mut overlay, item?, &mut pending, wish, at)?;
-                changes.push(decided.own);
+                changes.extend(decided.own);
                 marked.extend(decided.held.map(|held| (decided.memory.id, held)));
                 changes.extend(decided.others);
                 Ok(ItemWritten { id: decided.memory.id, outcome: decided.outcome })
