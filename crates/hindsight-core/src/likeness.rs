@@ -50,7 +50,7 @@ pub fn values_named(text: &str) -> Vec<String> {
     use text::token::Sort;
     let is_text = |sort| matches!(sort, Sort::Word | Sort::Han | Sort::Not | Sort::Symbol | Sort::Pause);
     let tokens = text::Text::of(text).tokens.into_iter();
-    tokens.filter(|token| !is_text(token.sort)).map(|token| token.key.into()).collect()
+    tokens.filter(|token| !is_text(token.sort)).map(|token| token.key.into_string()).collect()
 }
 
 /// From which cosine on two memories are looked at.

@@ -100,14 +100,8 @@ impl<I: Io> EngineOver<I> {
             && let Some(known) = echo_of(cell, overlay, &record.memory, &encounter, at)
         {
             let (outcome, memory) = (Outcome::Echoed, known.memory.clone());
-            return Ok(Decided {
-                outcome,
-                memory,
-                neighbors: Vec::new(),
-                own: None,
-                others: Vec::new(),
-                held: None,
-            });
+            let (neighbors, others) = (Vec::new(), Vec::new());
+            return Ok(Decided { outcome, memory, neighbors, own: None, others, held: None });
         }
         let decided = match &encounter.same {
             Some((known, _)) if on_duplicate == Some(OnDuplicate::Reject) => {

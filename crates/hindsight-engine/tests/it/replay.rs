@@ -1,7 +1,7 @@
 //! Invariants 2 and 3: replay gives what live writing gave, and repeats no decision.
 
 use hindsight_core::{Draft, Embedding, Filter, Memory, MemoryId, Patch, Recall, Recalled};
-use hindsight_engine::{ForgetRequest, ForgetTarget, Maker, RestoreRequest, UpdateRequest};
+use hindsight_engine::{EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest, UpdateRequest};
 use proptest::prelude::*;
 
 use crate::support::{Db, fact, ns, vectors};
@@ -35,7 +35,11 @@ fn run(db: &Db, ids: &mut Vec<MemoryId>, op: Op) {
     let at = |at: usize, ids: &[MemoryId]| ids.get(at % ids.len().max(1)).copied();
     match op {
         Op::Write(text, values) => {
-            ids.push(db.try_write(fact(&text), vectors("m", &values)).unwrap().memory.id)
+            // What was forgotten is not stored again; nothing may have changed then.
+            match db.try_write(fact(&text), vectors("m", &values)) {
+                Ok(written) => ids.push(written.memory.id),
+                Err(error) => assert!(matches!(error, EngineError::TombstonedValue { .. }), "{error}"),
+            }
         }
         Op::Update(index, text) => {
             let Some(id) = at(index, ids) else { return };
