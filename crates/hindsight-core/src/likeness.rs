@@ -23,7 +23,7 @@ mod reason;
 mod stance;
 mod text;
 
-pub use conflict::{Conflict, conflict};
+pub use conflict::{Conflict, conflict, gives_another_value};
 pub use duplicate::{Duplicate, duplicate};
 pub use marks::{Marks, marks};
 pub use moment::is_bound_to_its_time;
