@@ -90,6 +90,16 @@ pub enum Error {
         /// When it is over; none when waiting won't help.
         retry_after: Option<Duration>,
     },
+    /// It names a revision that is not there: given up by the log, or of another database.
+    #[error("{message}")]
+    OutOfRange {
+        /// The short word of the error: `WATCH_COMPACTED` or `WATCH_AHEAD`.
+        reason: String,
+        /// What is there instead.
+        message: String,
+        /// The oldest revision after which a watch can begin, where the log was given up.
+        oldest: Option<hindsight_core::Lsn>,
+    },
     /// There was no answer in time. Whether the call was carried out is not known; the same request id makes it safe
     /// to repeat.
     #[error("no answer within {} ms", timeout.as_millis())]
@@ -143,6 +153,7 @@ impl Error {
             | Error::PermissionDenied { reason, .. }
             | Error::Unavailable { reason, .. }
             | Error::Exhausted { reason, .. }
+            | Error::OutOfRange { reason, .. }
             | Error::Server { reason, .. } => reason,
         }
     }

@@ -1,10 +1,13 @@
-//! Every call on the memories of one namespace: writing, reading, changing and learning each have a file.
+//! Every call on the memories of one namespace: writing, reading, changing, learning, sessions and watching each have a file.
 
 mod change;
 mod learn;
 mod purge;
 mod read;
+mod rules;
+mod session;
 mod settings;
+mod watch;
 mod write;
 
 use std::sync::Arc;
@@ -14,6 +17,9 @@ use hindsight_core::Namespace;
 
 pub use change::{ForgetMode, UpdateOptions};
 pub use learn::Feedback;
+pub use rules::{ConsolidateOptions, RuleQuery, SummarizeOptions};
+pub use session::{SessionEpisode, SessionHandle};
+pub use watch::{Change, Told, Watch, WatchBuilder, WatchFrom};
 pub use write::{BatchOptions, WriteOptions};
 
 use crate::request_id;
@@ -25,11 +31,12 @@ pub struct NamespaceHandle {
     transport: Arc<Transport>,
     namespace: Namespace,
     timeout: Duration,
+    with_derived: bool,
 }
 
 impl NamespaceHandle {
     pub(crate) fn new(transport: Arc<Transport>, namespace: Namespace, timeout: Duration) -> NamespaceHandle {
-        NamespaceHandle { transport, namespace, timeout }
+        NamespaceHandle { transport, namespace, timeout, with_derived: false }
     }
 
     /// The namespace.
@@ -42,6 +49,13 @@ impl NamespaceHandle {
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> NamespaceHandle {
         NamespaceHandle { timeout, ..self.clone() }
+    }
+
+    /// The same namespace; what this handle forgets and purges takes with it what was made from it (`derived_from`), and from
+    /// that in turn.
+    #[must_use]
+    pub fn with_derived(&self) -> NamespaceHandle {
+        NamespaceHandle { with_derived: true, ..self.clone() }
     }
 
     /// How a mutation is sent, and with which request id. What is only checked changes nothing and needs none.

@@ -12,6 +12,9 @@ pub struct Purged {
     pub count: u32,
     /// Their ids, at most 1,000 of them; none when the request was carried out before.
     pub ids: Vec<MemoryId>,
+    /// What was made from them and stays, at most 1,000 of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub derived: Vec<MemoryId>,
     /// The request id was seen before.
     pub replayed: bool,
     /// The log position that holds it.
@@ -72,11 +75,13 @@ pub struct Dropped {
 
 impl Purged {
     pub(crate) fn from_wire(wire: v1::PurgeResponse) -> Result<Purged, Invalid> {
-        let v1::PurgeResponse { count, ids, replayed, revision, receipt } = wire;
+        let v1::PurgeResponse { count, ids, derived, replayed, revision, receipt } = wire;
         let ids: Result<Vec<MemoryId>, _> = ids.iter().map(|id| id.parse()).collect();
         let ids = ids.map_err(|_| Invalid::one("ids", "has one that is no id"))?;
+        let derived = derived.iter().map(|id| hindsight_proto::call::memory_id(id));
+        let derived = derived.collect::<Result<_, Invalid>>()?;
         let receipt = receipt.map(PurgeReceipt::from_wire).transpose()?;
-        Ok(Purged { count, ids, replayed, revision: Lsn(revision), receipt })
+        Ok(Purged { count, ids, derived, replayed, revision: Lsn(revision), receipt })
     }
 }
 

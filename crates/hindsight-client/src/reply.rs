@@ -15,6 +15,8 @@ pub enum Outcome {
     Reinforced,
     /// A new memory came into being and replaced older ones that it contradicts.
     Superseded,
+    /// Nothing was stored, and nothing became surer: an agent said what a recall had told it.
+    Echoed,
     /// Something that this version of the client does not know.
     Other,
 }
@@ -83,6 +85,9 @@ pub struct Forgotten {
     pub count: u32,
     /// Their ids, at most 1,000 of them.
     pub ids: Vec<MemoryId>,
+    /// What was made from them and stays, at most 1,000 of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub derived: Vec<MemoryId>,
     /// The request id was seen before.
     pub replayed: bool,
     /// The log position that holds it.
@@ -202,10 +207,14 @@ impl Updated {
 
 impl Forgotten {
     pub(crate) fn from_wire(wire: &v1::ForgetResponse) -> Result<Forgotten, Invalid> {
-        let ids = wire.ids.iter().map(|id| hindsight_proto::call::memory_id(id));
+        let read = |ids: &[String]| {
+            let ids = ids.iter().map(|id| hindsight_proto::call::memory_id(id));
+            ids.collect::<Result<Vec<MemoryId>, Invalid>>()
+        };
         Ok(Forgotten {
             count: wire.count,
-            ids: ids.collect::<Result<_, Invalid>>()?,
+            ids: read(&wire.ids)?,
+            derived: read(&wire.derived)?,
             replayed: wire.replayed,
             revision: Lsn(wire.revision),
         })
@@ -244,7 +253,10 @@ impl RolledBack {
 }
 
 /// The items of a list of an answer.
-fn listed<W, T: TryFrom<W, Error = Invalid>>(field: &str, items: Vec<W>) -> Result<Vec<T>, Invalid> {
+pub(crate) fn listed<W, T: TryFrom<W, Error = Invalid>>(
+    field: &str,
+    items: Vec<W>,
+) -> Result<Vec<T>, Invalid> {
     let items = items.into_iter().enumerate();
     items
         .map(|(index, item)| {
@@ -259,11 +271,12 @@ pub(crate) fn memory(wire: Option<v1::Memory>) -> Result<Memory, Invalid> {
     wire.try_into().map_err(|invalid: Invalid| invalid.under("memory."))
 }
 
-fn outcome(number: i32) -> Outcome {
+pub(crate) fn outcome(number: i32) -> Outcome {
     match v1::Outcome::try_from(number) {
         Ok(v1::Outcome::Created) => Outcome::Created,
         Ok(v1::Outcome::Reinforced) => Outcome::Reinforced,
         Ok(v1::Outcome::Superseded) => Outcome::Superseded,
+        Ok(v1::Outcome::Echoed) => Outcome::Echoed,
         Ok(v1::Outcome::Unspecified) | Err(_) => Outcome::Other,
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use hindsight_core::Violation;
-use hindsight_proto::{CURRENT_VERSION_KEY, ERROR_DOMAIN};
+use hindsight_proto::{CURRENT_VERSION_KEY, ERROR_DOMAIN, OLDEST_REVISION_KEY};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 
@@ -62,6 +62,13 @@ fn answered(status: &Status, timeout: Duration) -> Error {
             reason: "CONTENT_TOO_LARGE".to_owned(),
             message: format!("{message}; send or ask for less at once"),
             violations: Vec::new(),
+        },
+        Code::OutOfRange => Error::OutOfRange {
+            reason,
+            message,
+            oldest: info
+                .and_then(|info| info.metadata.get(OLDEST_REVISION_KEY)?.parse().ok())
+                .map(hindsight_core::Lsn),
         },
         Code::NotFound => Error::NotFound { reason, message },
         Code::Aborted if reason == "VERSION_MISMATCH" => Error::VersionMismatch {

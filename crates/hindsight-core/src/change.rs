@@ -141,6 +141,8 @@ pub struct Purge {
     pub memories: u64,
     /// Hashes of the request's id and of what it asked for, where the caller gave an id.
     pub request: Option<PurgeRequestHash>,
+    /// Hashes of what the memories said, in ascending order: that is not to come back unasked. None for a whole namespace.
+    pub values: Vec<u128>,
 }
 
 /// What a purge takes away.

@@ -19,12 +19,14 @@
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer; [`explain`] says why a memory is none), [`as_of`] (the past), [`policy`] (what is held back), [`prompt`] (what a
 //! model reads), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`life`] (how long a
-//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace). [`limits`] bounds all of it.
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`mod@consolidate`] (what episodes teach), [`summary`] (many
+//! memories as one), [`session`] (working memory), [`life`] (how long a memory stays), [`job`] and [`cron`] (what is done by
+//! itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod as_of;
 pub mod change;
+pub mod consolidate;
 pub mod cron;
 pub mod draft;
 pub mod embedding;
@@ -48,8 +50,10 @@ pub mod recall;
 pub mod scoring;
 pub mod session;
 pub mod settings;
+pub mod summary;
 pub mod time;
 pub mod timewords;
+pub mod watch;
 mod words;
 
 pub use as_of::AsOf;
@@ -64,10 +68,10 @@ pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
-    Axis, ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Prohibition, Reason, Relation, RuleState,
-    Scope, SourceKind, State, Status, Verdict,
+    Axis, ChangeKind, Kind, Layer, LeftOut, OnDuplicate, Outcome, Polarity, Prohibition, Reason, Relation,
+    RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, Verdict,
 };
-pub use life::{ArchiveReason, Days, Life};
+pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};
 pub use namespace::Namespace;
 pub use patch::Patch;
@@ -75,3 +79,4 @@ pub use recall::{Decay, Fusion, Mode, Recall, Weights};
 pub use session::{Session, SessionDraft, SessionId, SessionSettings, Turn, TurnDraft};
 pub use settings::{Durability, Settings, SettingsPatch};
 pub use time::Timestamp;
+pub use watch::{WatchEvent, WatchRequest, Watched};

@@ -3,6 +3,8 @@
 //! The clock of a life is [`Memory::updated_at`]: it starts anew whenever the memory is stored, changed, confirmed, restored or
 //! judged by feedback. That a recall merely returned it does not move it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kind::words;
@@ -22,6 +24,36 @@ words! {
         NeverRecalled = "never_recalled",
         /// Its task type has more episodes than it keeps, and this is one of the least valuable.
         BeyondCap = "beyond_cap",
+    }
+}
+
+words! {
+    /// What can be set about the life of a namespace's memories. All but one are days, 0 of them for ever.
+    LifeKey, "life setting" {
+        /// An episode is archived after so many days without a change.
+        EpisodeDays = "episode_days",
+        /// A fact.
+        FactDays = "fact_days",
+        /// A preference.
+        PreferenceDays = "preference_days",
+        /// A procedure.
+        ProcedureDays = "procedure_days",
+        /// A rule.
+        RuleDays = "rule_days",
+        /// An episode that no recall ever returned.
+        UnrecalledEpisodeDays = "unrecalled_episode_days",
+        /// Such a fact.
+        UnrecalledFactDays = "unrecalled_fact_days",
+        /// Such a preference.
+        UnrecalledPreferenceDays = "unrecalled_preference_days",
+        /// Such a procedure.
+        UnrecalledProcedureDays = "unrecalled_procedure_days",
+        /// Such a rule.
+        UnrecalledRuleDays = "unrecalled_rule_days",
+        /// Each task type keeps at most so many active episodes; 0 is any number.
+        EpisodesPerTaskType = "episodes_per_task_type",
+        /// What was forgotten is purged after so many days.
+        ForgottenDays = "forgotten_days",
     }
 }
 
@@ -88,6 +120,33 @@ impl Default for Life {
 }
 
 impl Life {
+    /// A setting's place.
+    pub fn place(&mut self, key: LifeKey) -> &mut u32 {
+        match key {
+            LifeKey::EpisodeDays => &mut self.keep.episode,
+            LifeKey::FactDays => &mut self.keep.fact,
+            LifeKey::PreferenceDays => &mut self.keep.preference,
+            LifeKey::ProcedureDays => &mut self.keep.procedure,
+            LifeKey::RuleDays => &mut self.keep.rule,
+            LifeKey::UnrecalledEpisodeDays => &mut self.keep_unrecalled.episode,
+            LifeKey::UnrecalledFactDays => &mut self.keep_unrecalled.fact,
+            LifeKey::UnrecalledPreferenceDays => &mut self.keep_unrecalled.preference,
+            LifeKey::UnrecalledProcedureDays => &mut self.keep_unrecalled.procedure,
+            LifeKey::UnrecalledRuleDays => &mut self.keep_unrecalled.rule,
+            LifeKey::EpisodesPerTaskType => &mut self.episodes_per_task_type,
+            LifeKey::ForgottenDays => &mut self.forgotten,
+        }
+    }
+
+    /// These rules with what a namespace has set.
+    #[must_use]
+    pub fn with(mut self, set: &BTreeMap<LifeKey, u32>) -> Life {
+        for (key, value) in set {
+            *self.place(*key) = *value;
+        }
+        self
+    }
+
     /// What was forgotten before this is purged; none while it is kept for ever.
     #[must_use]
     pub fn forgotten_before(&self, now: Timestamp) -> Option<Timestamp> {
@@ -204,6 +263,17 @@ mod tests {
             fact.state = state;
             assert_eq!(archive_reason(&fact, &life, at(9_000)), None, "{state}");
         }
+    }
+
+    #[test]
+    fn l2_each_setting_has_a_place_of_its_own() {
+        let set: BTreeMap<LifeKey, u32> =
+            (1_000..).zip(LifeKey::ALL).map(|(value, key)| (*key, value)).collect();
+        let mut life = Life::default().with(&set);
+        for (key, value) in set {
+            assert_eq!(*life.place(key), value, "{key}");
+        }
+        assert_eq!(Life::default().with(&BTreeMap::new()), Life::default());
     }
 
     #[test]

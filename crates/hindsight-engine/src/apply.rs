@@ -108,6 +108,12 @@ fn take_away(state: &mut NamespaceState, lsn: Lsn, namespace: &Namespace, key: &
         let Some(old) = state.records.remove(id) else { continue };
         state.digest.remove(record_digest(*id, old.record.memory.version, old.lsn));
         state.forgotten -= usize::from(old.record.memory.state == State::Forgotten);
+        if old.record.memory.state == State::Forgotten {
+            state.forgotten_values.remove(&old.record.memory);
+        }
+        for from in &old.record.memory.derived_from {
+            state.derived.remove(&(*from, *id));
+        }
         state.dirty.remove(id);
         state.index.remove(*id);
     }
@@ -143,9 +149,22 @@ pub(crate) fn hold(state: &mut NamespaceState, lsn: Lsn, record: Record) -> Resu
     let by = record.memory.superseded_by;
     state.digest.add(record_digest(id, version, lsn));
     state.forgotten += usize::from(is_forgotten);
+    if is_forgotten {
+        state.forgotten_values.add(&record.memory);
+    }
+    if let Some(old) = state.records.get(&id).filter(|old| !old.record.memory.derived_from.is_empty()) {
+        for from in &old.record.memory.derived_from {
+            state.derived.remove(&(*from, id));
+        }
+    }
+    state.derived.extend(record.memory.derived_from.iter().map(|from| (*from, id)));
     if let Some(old) = state.records.insert(id, Held { record: Arc::new(record), lsn }) {
         state.digest.remove(record_digest(id, old.record.memory.version, old.lsn));
-        state.forgotten -= usize::from(old.record.memory.state == State::Forgotten);
+        let was_forgotten = old.record.memory.state == State::Forgotten;
+        state.forgotten -= usize::from(was_forgotten);
+        if was_forgotten && !is_forgotten {
+            state.forgotten_values.remove(&old.record.memory);
+        }
         if let Some(was_by) = old.record.memory.superseded_by.filter(|was_by| Some(*was_by) != by) {
             state.superseded.remove(&(was_by, id));
         }

@@ -35,7 +35,7 @@ impl<I: Io> EngineOver<I> {
                 let (lsn, ids) = (seen.lsn, Vec::new());
                 return Ok(self.answer(
                     &state,
-                    Affected { count: 0, ids, replayed: true, revision: lsn },
+                    Affected { count: 0, ids, derived: Vec::new(), replayed: true, revision: lsn },
                     lsn,
                 ));
             }
@@ -56,9 +56,10 @@ impl<I: Io> EngineOver<I> {
             let batch = Batch { namespace: namespace.clone(), at, request: request_key, changes };
             let lsn = self.commit(&cell, batch)?;
             self.namespaces.note_drop(lsn);
+            self.sessions.lock().drop_namespace(namespace);
             lsn
         };
-        let dropped = Affected { count, ids: Vec::new(), replayed: false, revision };
+        let dropped = Affected { count, ids: Vec::new(), derived: Vec::new(), replayed: false, revision };
         Ok(self.unsynced(dropped, revision))
     }
 }

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use hindsight_core::likeness::{Conflict, Duplicate, Marks, Thresholds, conflict, duplicate, marks};
+use hindsight_core::likeness::{
+    Conflict, Duplicate, Marks, Thresholds, Value, conflict, duplicate, marks, marks_of_claims, values,
+};
 use hindsight_core::{
     Change, Filter, Kind, Memory, MemoryId, Neighbor, Record, Relation, Scope, State, Status, Timestamp,
     VectorRole, change::Standing, learn,
@@ -124,6 +126,16 @@ impl<'a> Overlay<'a> {
         self.fitting(ids, new, at)
     }
 
+    /// Whether an active memory says this, which the new one says, too.
+    pub(crate) fn says(&self, new: &Memory, value: &Value, at: Timestamp) -> bool {
+        let met = if value.is_claim {
+            self.met(new, &marks_of_claims(new), at)
+        } else {
+            self.same(new, &marks(new), at)
+        };
+        met.iter().any(|record| values(&record.memory).contains(value))
+    }
+
     /// Compares a new memory with those that it meets. `looks_for_same` is false where it is to be stored in any case.
     pub(crate) fn meet(
         &self,
@@ -232,6 +244,12 @@ impl Encounter {
     pub(crate) fn successor(&self) -> Option<&Memory> {
         let later = self.conflicts.iter().filter(|one| one.relation == Relation::SupersededBy);
         later.map(|one| &one.other.memory).max_by_key(|memory| (learn::holds_from(memory), memory.id))
+    }
+
+    /// The memories that say another value of a property that has one at a time.
+    pub(crate) fn contradicted(&self) -> impl Iterator<Item = &Memory> {
+        let decided = self.conflicts.iter().filter(|one| one.conflict.is_decided());
+        decided.map(|one| &one.other.memory)
     }
 
     /// The memories that the new one replaces.

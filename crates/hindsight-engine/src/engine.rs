@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hindsight_core::consolidate::RuleTuning;
 use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
-use hindsight_storage::{CheckpointReport, RealIo, ReplayError, Storage, StorageOptions, Urgency};
+use hindsight_storage::{CheckpointReport, ClockedIo, ReplayError, Storage, StorageOptions, Urgency};
 use parking_lot::Mutex;
 
 use crate::checkpoint;
@@ -20,12 +21,14 @@ use crate::jobs::Jobs;
 use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
-use crate::options::{Nearness, OpenReport, Options};
+use crate::options::{Embed, Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
+use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
+use crate::watch::Recent;
 
 /// The engine on the machine's own disk.
-pub type Engine = EngineOver<RealIo>;
+pub type Engine = EngineOver<ClockedIo>;
 
 /// The engine over any [`Io`]; tests run it on a disk that fails and forgets.
 pub struct EngineOver<I: Io> {
@@ -37,9 +40,13 @@ pub struct EngineOver<I: Io> {
     pub(crate) storage: Arc<Storage<Arc<I>>>,
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
+    pub(crate) rules: RuleTuning,
+    pub(crate) embed: Embed,
     pub(crate) recalls: SharedRecalls,
     pub(crate) life: Life,
     pub(crate) jobs: Jobs<I>,
+    pub(crate) sessions: SharedSessions,
+    pub(crate) recent: Recent,
 }
 
 impl<I: Io> std::fmt::Debug for EngineOver<I> {
@@ -57,7 +64,8 @@ impl Engine {
     pub fn open(dir: &Path, options: Options) -> Result<(Engine, OpenReport), EngineError> {
         let StorageOptions { checkpoint_bytes, directory, .. } = options.storage;
         let home = DirectoryHome::Disk { path: dir.join(DIRECTORY_DIR), options: directory };
-        let (engine, report) = EngineOver::open_with(Arc::new(RealIo), dir, options)?;
+        let (engine, report) =
+            EngineOver::open_with(Arc::new(ClockedIo::new(options.clock.clone())), dir, options)?;
         engine.storage.spawn_committer()?;
         let (storage, namespaces) = (Arc::clone(&engine.storage), Arc::clone(&engine.namespaces));
         let io = Arc::clone(&engine.io);
@@ -89,6 +97,9 @@ impl<I: Io> EngineOver<I> {
             Ok(namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch)?)
         };
         let (storage, recovered) = opening.replay(&mut replay)?;
+        for erasure in storage.erasures() {
+            namespaces.erasures.values.add(&erasure.purge, erasure.at);
+        }
         let jobs = Jobs::new(&options.schedules, now(&*io));
         let engine = EngineOver {
             maintenance: Mutex::new(None),
@@ -98,9 +109,13 @@ impl<I: Io> EngineOver<I> {
             storage: Arc::new(storage),
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
+            rules: options.rules,
+            embed: options.embed,
             recalls: SharedRecalls::default(),
             life: options.life,
             jobs,
+            sessions: SharedSessions::default(),
+            recent: Recent::default(),
         };
         engine.purge_again(recovered.last_lsn)?;
         let all = engine.namespaces.after(None);
@@ -276,9 +291,9 @@ impl<I: Io> EngineOver<I> {
         Ok(lsn)
     }
 
-    /// How long the memories of a namespace live.
-    pub(crate) fn life_of(&self, _cell: &Cell) -> Life {
-        self.life
+    /// How long the memories of a namespace live. Of one that is not in memory: as its files say.
+    pub(crate) fn life_of(&self, cell: &Cell) -> Life {
+        cell.life_set(|set| self.life.with(set))
     }
 
     /// An answer that waits until everything it reflects is durable.

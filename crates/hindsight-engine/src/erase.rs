@@ -15,6 +15,7 @@ use crate::error::EngineError;
 use crate::namespaces::{Cell, Namespaces};
 use crate::purge::purge_of;
 use crate::state::NamespaceState;
+use crate::tombstones::PurgedValues;
 
 /// So many receipts are kept with their lists of files.
 const RECEIPTS_KEPT: usize = 16;
@@ -27,6 +28,8 @@ pub(crate) struct Erasures {
     /// The key of this database's purges, once one was needed.
     pub(crate) key: Mutex<Option<[u8; 32]>>,
     receipts: Mutex<VecDeque<ErasureReceipt>>,
+    /// What was purged is known again.
+    pub(crate) values: PurgedValues,
 }
 
 /// What a step of the purge job did.
@@ -54,6 +57,7 @@ impl Erasures {
         for change in &batch.changes {
             if let Change::Purge(purge) = change {
                 let purge = purge.as_ref().clone();
+                self.values.add(&purge, batch.at);
                 self.pending.lock().push(Erasure { lsn, at: batch.at, purge, done: None });
             }
         }
@@ -115,12 +119,12 @@ pub(crate) fn purge_forgotten<I: Io>(
     let _writer = cell.lock_writer();
     let state = cell.state.read();
     let (ids, at) = (forgotten_before(&state, cutoff), next_time(&**io, &state));
-    drop(state);
     if ids.is_empty() {
         return Ok(0);
     }
-    let key = namespaces.erasures.key(&**io, storage)?;
-    commit(storage, namespaces, cell, purge_of(key, &cell.name, &ids), at)?;
+    let purge = purge_of(namespaces.erasures.key(&**io, storage)?, &cell.name, &state, &ids);
+    drop(state);
+    commit(storage, namespaces, cell, purge, at)?;
     Ok(ids.len() as u64)
 }
 
@@ -164,6 +168,7 @@ pub(crate) fn commit<I: Io>(
     let mut pending = namespaces.erasures.pending.lock();
     // A purge makes less of what is stored: on a full disk it may have the reserve.
     let lsn = storage.append_as(&batch, Urgency::Urgent, Pace::Prompt)?;
+    namespaces.erasures.values.add(&purge, at);
     pending.push(Erasure { lsn, at, purge, done: None });
     drop(pending);
     crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
@@ -254,7 +259,13 @@ fn missed_in<'a>(
             Purged::Memories(found) => hashes.extend(found.iter().copied()),
             Purged::Namespace(hash) if *hash == hash_of_namespace(&key, &cell.name) && state.is_there() => {
                 let memories = state.records.len() as u64;
-                return Some(Purge { key, target: Purged::Namespace(*hash), memories, request: None });
+                return Some(Purge {
+                    key,
+                    target: Purged::Namespace(*hash),
+                    memories,
+                    request: None,
+                    values: Vec::new(),
+                });
             }
             Purged::Namespace(_) => {}
         }
@@ -264,5 +275,11 @@ fn missed_in<'a>(
         ids.map(|id| hash_of_memory(&key, &cell.name, *id)).filter(|hash| hashes.contains(hash)).collect();
     found.sort_unstable();
     let memories = found.len() as u64;
-    (memories > 0).then_some(Purge { key, target: Purged::Memories(found), memories, request: None })
+    (memories > 0).then_some(Purge {
+        key,
+        target: Purged::Memories(found),
+        memories,
+        request: None,
+        values: Vec::new(),
+    })
 }

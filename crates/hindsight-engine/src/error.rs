@@ -1,6 +1,7 @@
 //! What can go wrong, and what a caller should do about it.
 
-use hindsight_core::{Invalid, Lsn, MemoryId, Namespace};
+use hindsight_core::time::Span;
+use hindsight_core::{Invalid, Kind, Lsn, MemoryId, Namespace, RuleState, SessionId, Timestamp};
 use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 /// What a caller should do about an error. Fronts map this, and nothing else, to their codes.
@@ -18,6 +19,8 @@ pub enum ErrorKind {
     Precondition,
     /// A limit is reached.
     Exhausted,
+    /// It names a place in the log that is not there, or not any more.
+    OutOfRange,
     /// Data on disk is damaged.
     DataLoss,
     /// Something failed that should not have.
@@ -56,6 +59,16 @@ pub enum EngineError {
     DuplicateOf {
         /// The memory that says it.
         id: MemoryId,
+    },
+    /// What it says was forgotten or purged (L4).
+    #[error("{what} was forgotten on {}: {}", day(*forgotten_at), instead(*id))]
+    TombstonedValue {
+        /// Which part of the new memory.
+        what: &'static str,
+        /// The forgotten memory that said it; none when that is purged.
+        id: Option<MemoryId>,
+        /// When it was forgotten, or purged.
+        forgotten_at: Timestamp,
     },
     /// The caller has seen an older version.
     #[error("memory {id} is at version {current}, not {given}: read it again before changing it")]
@@ -143,6 +156,84 @@ pub enum EngineError {
         /// The id that was given.
         id: hindsight_core::RecallId,
     },
+    /// A rule was meant, and the memory is another thing.
+    #[error("memory {id} is a {kind}, no rule: list the rules to find the one that is meant")]
+    NotARule {
+        /// The memory.
+        id: MemoryId,
+        /// What it is.
+        kind: Kind,
+    },
+    /// A rule shall be in the state in which it is.
+    #[error("rule {id} is {state} already: nothing is to be changed")]
+    RuleIsSo {
+        /// The rule.
+        id: MemoryId,
+        /// Its state.
+        state: RuleState,
+    },
+    /// No session of the namespace has this id, as far as is known (L8).
+    #[error(
+        "no session {session_id} in namespace {namespace}: sessions are in memory alone and end with a restart of the server; open one"
+    )]
+    SessionNotFound {
+        /// The namespace.
+        namespace: Namespace,
+        /// The id that was given.
+        session_id: SessionId,
+    },
+    /// The session was idle for too long (L8).
+    #[error("session {session_id} expired at {at}, after {idle_ttl} without a call: open it again")]
+    SessionExpired {
+        /// The session.
+        session_id: SessionId,
+        /// When it ended.
+        at: Timestamp,
+        /// How long it could be idle.
+        idle_ttl: Span,
+    },
+    /// The session was closed before (L8).
+    #[error("session {session_id} was closed at {at}: open it again")]
+    SessionClosed {
+        /// The session.
+        session_id: SessionId,
+        /// When it was closed.
+        at: Timestamp,
+    },
+    /// Another call is closing the session (L8).
+    #[error("session {session_id} is being closed by another call: wait for that")]
+    SessionClosing {
+        /// The session.
+        session_id: SessionId,
+    },
+    /// The id that the caller chose is that of an open session with other settings (L8).
+    #[error(
+        "session {session_id} is open with another agent, scope or other bounds: leave them out, close it, or choose another id"
+    )]
+    SessionExists {
+        /// The session.
+        session_id: SessionId,
+    },
+    /// The log does not reach back as far as a watch wants to begin (L9).
+    #[error(
+        "what came after revision {after} is not in the log any more: watch after revision {oldest} or later, and read the memories anew"
+    )]
+    WatchCompacted {
+        /// After which revision the watch wants to begin.
+        after: Lsn,
+        /// The oldest revision after which one can begin now.
+        oldest: Lsn,
+    },
+    /// A watch wants to begin after a revision that is not there (L9).
+    #[error(
+        "revision {after} is not there: the newest is {newest}; this is another database than the one that gave it, or one restored from a backup"
+    )]
+    WatchAhead {
+        /// After which revision the watch wants to begin.
+        after: Lsn,
+        /// The newest durable revision.
+        newest: Lsn,
+    },
     /// The purge is durable and nobody finds the memories; their bytes are still in a file.
     #[error(
         "purged at lsn {lsn}: nobody finds the memories any more; their bytes are erased as soon as possible, which waits for {waits_for}; send the same request id again for the receipt"
@@ -190,17 +281,27 @@ impl EngineError {
         match self {
             EngineError::Invalid(_)
             | EngineError::ModelMismatch { .. }
-            | EngineError::DimensionMismatch { .. } => ErrorKind::Invalid,
+            | EngineError::DimensionMismatch { .. }
+            | EngineError::NotARule { .. } => ErrorKind::Invalid,
             EngineError::MemoryNotFound { .. }
             | EngineError::NamespaceNotFound { .. }
-            | EngineError::RecallNotFound { .. } => ErrorKind::NotFound,
+            | EngineError::RecallNotFound { .. }
+            | EngineError::SessionNotFound { .. }
+            | EngineError::SessionExpired { .. }
+            | EngineError::SessionClosed { .. } => ErrorKind::NotFound,
+            EngineError::WatchCompacted { .. } | EngineError::WatchAhead { .. } => ErrorKind::OutOfRange,
             EngineError::MemoryExists { .. }
             | EngineError::DuplicateOf { .. }
+            | EngineError::SessionExists { .. }
             | EngineError::RequestIdReused { .. } => ErrorKind::AlreadyExists,
-            EngineError::VersionMismatch { .. } | EngineError::CountMismatch { .. } => ErrorKind::Conflict,
+            EngineError::VersionMismatch { .. }
+            | EngineError::CountMismatch { .. }
+            | EngineError::SessionClosing { .. } => ErrorKind::Conflict,
             EngineError::WrongState { .. }
             | EngineError::ErasurePending { .. }
             | EngineError::NotSuperseded { .. }
+            | EngineError::RuleIsSo { .. }
+            | EngineError::TombstonedValue { .. }
             | EngineError::SupersededSince { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
             EngineError::Unapplicable { .. } => ErrorKind::DataLoss,
@@ -219,6 +320,7 @@ impl EngineError {
             EngineError::NamespaceNotFound { .. } => "NAMESPACE_NOT_FOUND",
             EngineError::MemoryExists { .. } => "MEMORY_EXISTS",
             EngineError::DuplicateOf { .. } => "DUPLICATE_OF",
+            EngineError::TombstonedValue { .. } => "TOMBSTONED_VALUE",
             EngineError::VersionMismatch { .. } => "VERSION_MISMATCH",
             EngineError::RequestIdReused { .. } => "REQUEST_ID_REUSED",
             EngineError::ModelMismatch { .. } => "MODEL_MISMATCH",
@@ -228,6 +330,15 @@ impl EngineError {
             EngineError::NotSuperseded { .. } => "NOT_SUPERSEDED",
             EngineError::SupersededSince { .. } => "SUPERSEDED_SINCE",
             EngineError::RecallNotFound { .. } => "RECALL_NOT_FOUND",
+            EngineError::NotARule { .. } => "NOT_A_RULE",
+            EngineError::RuleIsSo { .. } => "RULE_IS_SO",
+            EngineError::SessionNotFound { .. } => "SESSION_NOT_FOUND",
+            EngineError::SessionExpired { .. } => "SESSION_EXPIRED",
+            EngineError::SessionClosed { .. } => "SESSION_CLOSED",
+            EngineError::SessionClosing { .. } => "SESSION_CLOSING",
+            EngineError::SessionExists { .. } => "SESSION_EXISTS",
+            EngineError::WatchCompacted { .. } => "WATCH_COMPACTED",
+            EngineError::WatchAhead { .. } => "WATCH_AHEAD",
             EngineError::ErasurePending { .. } => "ERASURE_PENDING",
             EngineError::LimitReached { .. } => "LIMIT_REACHED",
             EngineError::Unapplicable { .. } => "CHECKSUM_MISMATCH",
@@ -235,6 +346,19 @@ impl EngineError {
             EngineError::Storage(error) => storage_reason(error.kind()),
             EngineError::Backup(error) => storage_reason(error.kind()),
         }
+    }
+}
+
+/// The date of a time, as it stands before the `T`.
+fn day(time: Timestamp) -> String {
+    time.to_string().chars().take_while(|one| *one != 'T').collect()
+}
+
+/// What can be done instead of writing it.
+fn instead(forgotten: Option<MemoryId>) -> String {
+    match forgotten {
+        Some(id) => format!("restore {id}, or insist with allow_forgotten"),
+        None => "insist with allow_forgotten to store it all the same".to_owned(),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::namespaces::Cell;
 use crate::reply::Affected;
 use crate::request::{ForgetRequest, ForgetTarget, RestoreRequest};
 use crate::requests::{Seen, key};
+use crate::settle::{Wins, settled};
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 
@@ -30,7 +31,8 @@ impl<I: Io> EngineOver<I> {
                 (&[][..], Some(filter), *expected_count, forget.validate_only)
             }
         };
-        let request = key(forget.request_id.as_deref(), "forget", &asked)?;
+        let call = if forget.with_derived { "forget, with derived" } else { "forget" };
+        let request = key(forget.request_id.as_deref(), call, &asked)?;
         check_target(&forget.target)?;
         let Some(cell) = self.loaded(namespace)? else {
             return self.forget_nowhere(namespace, &forget.target);
@@ -40,17 +42,18 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             return Ok(self.affected_before(&cell, &seen));
         }
-        let (changes, at) = {
+        let (changes, derived, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            let ids = targets(&cell, &state, &forget.target, now(&*self.io))?;
-            (set_states(&state, &ids, State::Forgotten, at), at)
+            let ids = targets(&cell, &state, &forget, now(&*self.io))?;
+            let derived = state.lineage(&ids, false, FORGET_IDS_MAX);
+            (set_states(&state, &ids, State::Forgotten, at), derived, at)
         };
         if forget.validate_only || changes.is_empty() {
             let revision = cell.state.read().applied;
-            return Ok(self.answer_of(&cell, affected(&changes, revision), revision));
+            return Ok(self.answer_of(&cell, affected(&changes, derived, revision), revision));
         }
-        let mut done = affected(&changes, hindsight_core::Lsn(0));
+        let mut done = affected(&changes, derived, hindsight_core::Lsn(0));
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
         Ok(self.answer_of(&cell, done, revision))
@@ -71,7 +74,8 @@ impl<I: Io> EngineOver<I> {
         let cell = self.existing(namespace, first)?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
-        if let Some(seen) = seen {
+        if let Some(mut seen) = seen {
+            seen.ids.retain(|id| restore.ids.contains(id));
             return Ok(self.affected_before(&cell, &seen));
         }
         let (changes, at) = {
@@ -84,9 +88,13 @@ impl<I: Io> EngineOver<I> {
                     return Err(EngineError::WrongState { id: *id, state: found, needed: State::Forgotten });
                 }
             }
-            (restored(&state, &ids, at), at)
+            let changes = restored(&state, &ids, at);
+            (settled(&state, changes, Wins::Later, &self.nearness, at), at)
         };
-        let mut done = affected(&changes, hindsight_core::Lsn(0));
+        // What gave way to them was not restored.
+        let mut done = affected(&changes, Vec::new(), hindsight_core::Lsn(0));
+        done.ids.retain(|id| restore.ids.contains(id));
+        done.count = u32::try_from(done.ids.len()).unwrap_or(u32::MAX);
         done.revision = self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?;
         let revision = done.revision;
         Ok(self.answer_of(&cell, done, revision))
@@ -95,7 +103,9 @@ impl<I: Io> EngineOver<I> {
     fn affected_before(&self, cell: &Cell, seen: &Seen) -> Unsynced<Affected, I> {
         let count = u32::try_from(seen.ids.len()).unwrap_or(u32::MAX);
         let ids = seen.ids.iter().copied().take(FORGET_IDS_MAX).collect();
-        self.answer_of(cell, Affected { count, ids, replayed: true, revision: seen.lsn }, seen.lsn)
+        let derived = Vec::new();
+        let before = Affected { count, ids, derived, replayed: true, revision: seen.lsn };
+        self.answer_of(cell, before, seen.lsn)
     }
 
     /// A namespace that was never written to holds no memory: an id is unknown there, and a filter matches none.
@@ -114,7 +124,7 @@ impl<I: Io> EngineOver<I> {
             }
             ForgetTarget::Matching { .. } => {
                 let revision = self.revision();
-                Ok(self.unsynced(Affected { count: 0, ids: Vec::new(), replayed: false, revision }, revision))
+                Ok(self.unsynced(affected(&[], Vec::new(), revision), revision))
             }
         }
     }
@@ -155,26 +165,25 @@ pub(crate) fn known(
 fn targets(
     cell: &Cell,
     state: &NamespaceState,
-    target: &ForgetTarget,
+    forget: &ForgetRequest,
     now: Timestamp,
 ) -> Result<Vec<MemoryId>, EngineError> {
-    match target {
-        ForgetTarget::Ids(ids) => {
-            let mut ids = known(cell, state, ids)?;
-            ids.retain(|id| state.record(*id).is_some_and(|record| record.memory.state != State::Forgotten));
-            Ok(ids)
-        }
+    let (mut ids, expected_count) = match &forget.target {
+        ForgetTarget::Ids(ids) => (known(cell, state, ids)?, None),
         ForgetTarget::Matching { filter, expected_count } => {
             let matching = state.present().filter(|record| filter.matches(&record.memory, now));
-            let ids: Vec<MemoryId> = matching.map(|record| record.memory.id).collect();
-            let found = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-            match expected_count {
-                Some(expected) if *expected != found => {
-                    Err(EngineError::CountMismatch { expected: *expected, found })
-                }
-                _ => Ok(ids),
-            }
+            (matching.map(|record| record.memory.id).collect::<Vec<MemoryId>>(), *expected_count)
         }
+    };
+    if forget.with_derived {
+        ids.extend(state.lineage(&ids, false, usize::MAX));
+        ids.sort_unstable();
+    }
+    ids.retain(|id| state.record(*id).is_some_and(|record| record.memory.state != State::Forgotten));
+    let found = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+    match expected_count {
+        Some(expected) if expected != found => Err(EngineError::CountMismatch { expected, found }),
+        _ => Ok(ids),
     }
 }
 
@@ -194,8 +203,8 @@ fn restored(state: &NamespaceState, ids: &[MemoryId], at: Timestamp) -> Vec<Chan
     changes
 }
 
-fn affected(changes: &[Change], revision: hindsight_core::Lsn) -> Affected {
+fn affected(changes: &[Change], derived: Vec<MemoryId>, revision: hindsight_core::Lsn) -> Affected {
     let count = u32::try_from(changes.len()).unwrap_or(u32::MAX);
     let ids = changes.iter().filter_map(Change::id).take(FORGET_IDS_MAX).collect();
-    Affected { count, ids, replayed: false, revision }
+    Affected { count, ids, derived, replayed: false, revision }
 }

@@ -25,20 +25,27 @@
 //! **Purges.** A purge is a batch like any other, and takes memories out of every answer at once. It is answered when no
 //! byte of them is left on the disk; until then, and after any crash, what is left to do stands in the log or the ledger.
 //!
+//! **Sessions** are in memory alone; only the episode that a closed one becomes is written.
+//!
+//! **Watches.** The change feed is the log itself, read while it is written: what is durable, in order, and never with a gap.
+//!
 //! After a failed sync the log is poisoned: nothing is acknowledged any more, and a namespace that holds changes
 //! which were never synced answers no reads. The others go on.
 //!
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `update`, `forget`, `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `recall`,
-//! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `gate` (who may be returned),
-//! `view` (how recall reads it), `requests` (request ids), [`unsynced`].
+//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
+//! `drop_namespace`, `settings`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`, `summarize`, `read`, `recall`,
+//! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds),
+//! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory),
+//! `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
 mod backup;
 mod checkpoint;
+mod consolidate;
 mod decide;
 mod decision;
 mod drop_namespace;
@@ -63,30 +70,43 @@ mod recall;
 pub mod reply;
 pub mod request;
 mod requests;
+mod rules;
 #[cfg(test)]
 mod schedules;
+mod sessions;
 mod settings;
+mod settle;
 mod state;
+mod summarize;
 mod sync;
+mod tombstones;
 pub mod unsynced;
 mod update;
 mod view;
+mod watch;
 mod write;
 
 pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
-pub use hindsight_storage::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use options::{Nearness, OpenReport, Options};
+pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
+pub use options::{Embed, Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
-    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceInfo, NamespaceStats,
-    NamespaceSummary, Page, PurgeDone, RolledBack, Updated, VectorGraph, Written,
+    Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,
+    NamespaceInfo, NamespaceStats, NamespaceSummary, Page, PurgeDone, RolledBack, RuleHistory, Summarized,
+    Updated, VectorGraph, Written,
 };
 pub use request::{
-    BatchRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker,
-    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem,
-    WriteOptions,
+    BatchRequest, ConsolidateRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest,
+    Maker, PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, RuleListRequest, RuleUpdateRequest,
+    SettingsRequest, SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
+};
+pub use sessions::{
+    AppendTurnsRequest, CloseSessionRequest, EpisodeWrite, GetSessionRequest, ListSessionsRequest,
+    OpenSessionRequest, SessionClosed, SessionEpisode, SessionGot, SessionOpened, SessionRecord,
+    TurnsAppended,
 };
 pub use unsynced::Unsynced;
+pub use watch::{Watcher, WatcherOver};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use hindsight_core::{Batch, Lsn, MemoryId, Record};
+use hindsight_core::{Batch, LifeKey, Lsn, MemoryId, Record};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest, StoredNamespace};
@@ -29,6 +29,8 @@ pub(crate) struct Cold {
     pub(crate) touched: HashSet<MemoryId>,
     /// Whether one of them purges: which memories that are can't be told before they are loaded.
     pub(crate) has_purge: bool,
+    /// What its files say about how long its memories live.
+    pub(crate) life: BTreeMap<LifeKey, u32>,
 }
 
 impl Cold {
@@ -42,6 +44,7 @@ impl Cold {
             tail: Vec::new(),
             touched: HashSet::new(),
             has_purge: false,
+            life: stored.settings.life.clone(),
         }
     }
 }

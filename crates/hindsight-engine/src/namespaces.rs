@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hindsight_core::limits::NAMESPACES_MAX;
-use hindsight_core::{Batch, Change, Lsn, MemoryId, Namespace, Purged};
+use hindsight_core::{Batch, Change, LifeKey, Lsn, MemoryId, Namespace, Purged};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
@@ -115,6 +115,14 @@ impl Cell {
         let cold = self.cold.lock();
         let cold = cold.as_ref().filter(|cold| !cold.has_purge && !cold.touched.contains(&id))?;
         Some((cold.id, cold.tail.last().map_or(cold.applied, |(lsn, _)| *lsn)))
+    }
+
+    /// Hands over what is set about the life of its memories.
+    pub(crate) fn life_set<T>(&self, see: impl FnOnce(&BTreeMap<LifeKey, u32>) -> T) -> T {
+        if let Some(cold) = self.cold.lock().as_ref() {
+            return see(&cold.life);
+        }
+        see(&self.state.read().settings.life)
     }
 
     /// Whether it is in memory.

@@ -1,10 +1,11 @@
 //! Purging: memories are gone for good, by id, by filter or with their namespace (L3, L4).
 
+use hindsight_core::likeness::values;
 use hindsight_core::limits::FORGET_IDS_MAX;
 use hindsight_core::{
     Filter, Invalid, Lsn, MemoryId, Namespace, Purge, PurgeRequestHash, Purged, RequestKey,
 };
-use hindsight_storage::erasure::{hash_of_memory, hash_of_namespace, hash_of_request};
+use hindsight_storage::erasure::{hash_of_memory, hash_of_namespace, hash_of_request, hash_of_value};
 use hindsight_storage::io::Io;
 use hindsight_storage::{Erasure, ErasureReceipt, Storage};
 
@@ -48,7 +49,8 @@ impl<I: Io> EngineOver<I> {
                 ("namespace", &[][..], None, *expected_count, purge.validate_only)
             }
         };
-        let request = key(purge.request_id.as_deref(), "purge", &asked)?;
+        let call = if purge.with_derived { "purge, with derived" } else { "purge" };
+        let request = key(purge.request_id.as_deref(), call, &asked)?;
         check_target(&purge.target)?;
         let cell = self.loaded(namespace)?;
         let _writer = cell.as_ref().map(|cell| cell.lock_writer());
@@ -56,27 +58,32 @@ impl<I: Io> EngineOver<I> {
             return Ok(PurgeBegun::again(&seen));
         }
         let Some(cell) = &cell else { return nowhere(namespace, &purge.target, self.revision()) };
-        let (ids, at) = {
-            let state = cell.state.read();
-            (targets(cell, &state, &purge.target, now(&*self.io))?, next_time(&*self.io, &state))
-        };
         let is_whole = matches!(purge.target, PurgeTarget::Namespace { .. });
+        let (ids, derived, at) = {
+            let state = cell.state.read();
+            let ids = targets(cell, &state, &purge, now(&*self.io))?;
+            let derived = if is_whole { Vec::new() } else { state.lineage(&ids, true, FORGET_IDS_MAX) };
+            (ids, derived, next_time(&*self.io, &state))
+        };
         if purge.validate_only || (ids.is_empty() && !is_whole) {
-            return Ok(PurgeBegun::nothing(&ids, cell.state.read().applied));
+            return Ok(PurgeBegun::nothing(&ids, derived, cell.state.read().applied));
         }
         let key = self.namespaces.erasures.key(&*self.io, &self.storage)?;
         let mut purge = if is_whole {
             let target = Purged::Namespace(hash_of_namespace(&key, namespace));
-            Purge { key, target, memories: ids.len() as u64, request: None }
+            Purge { key, target, memories: ids.len() as u64, request: None, values: Vec::new() }
         } else {
-            purge_of(key, namespace, &ids)
+            purge_of(key, namespace, &cell.state.read(), &ids)
         };
         purge.request = request.map(|RequestKey { id, digest }| PurgeRequestHash {
             id: hash_of_request(&key, namespace, &id, None),
             digest: hash_of_request(&key, namespace, &id, Some(digest)),
         });
         let lsn = commit(&self.storage, &self.namespaces, cell, purge, at)?;
-        Ok(PurgeBegun { purged: Some(lsn), ..PurgeBegun::nothing(&ids, lsn) })
+        if is_whole {
+            self.sessions.lock().drop_namespace(namespace);
+        }
+        Ok(PurgeBegun { purged: Some(lsn), ..PurgeBegun::nothing(&ids, derived, lsn) })
     }
 
     /// Erases, and hands over the receipt of the purge at this position.
@@ -122,17 +129,18 @@ pub struct PurgeBegun {
 }
 
 impl PurgeBegun {
-    fn nothing(ids: &[MemoryId], revision: Lsn) -> PurgeBegun {
+    fn nothing(ids: &[MemoryId], derived: Vec<MemoryId>, revision: Lsn) -> PurgeBegun {
         let count = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         let ids = ids.iter().copied().take(FORGET_IDS_MAX).collect();
-        let answer = PurgeDone { count, ids, replayed: false, revision, receipt: None };
+        let answer = PurgeDone { count, ids, derived, replayed: false, revision, receipt: None };
         PurgeBegun { purged: None, answer }
     }
 
     fn again(seen: &Erasure) -> PurgeBegun {
         let count = u32::try_from(seen.purge.memories).unwrap_or(u32::MAX);
         let (ids, revision) = (Vec::new(), seen.lsn);
-        let answer = PurgeDone { count, ids, replayed: true, revision, receipt: None };
+        let derived = Vec::new();
+        let answer = PurgeDone { count, ids, derived, replayed: true, revision, receipt: None };
         PurgeBegun { purged: Some(seen.lsn), answer }
     }
 }
@@ -159,11 +167,20 @@ impl Erasures {
     }
 }
 
-/// The purge of these memories.
-pub(crate) fn purge_of(key: [u8; 32], namespace: &Namespace, ids: &[MemoryId]) -> Purge {
+/// The purge of these memories. What they say is not to come back unasked.
+pub(crate) fn purge_of(
+    key: [u8; 32],
+    namespace: &Namespace,
+    state: &NamespaceState,
+    ids: &[MemoryId],
+) -> Purge {
     let mut hashes: Vec<u128> = ids.iter().map(|id| hash_of_memory(&key, namespace, *id)).collect();
     hashes.sort_unstable();
-    Purge { key, target: Purged::Memories(hashes), memories: ids.len() as u64, request: None }
+    let said = ids.iter().filter_map(|id| state.record(*id)).flat_map(|record| values(&record.memory));
+    let mut values: Vec<u128> = said.map(|value| hash_of_value(&key, namespace, &value.key)).collect();
+    values.sort_unstable();
+    values.dedup();
+    Purge { key, target: Purged::Memories(hashes), memories: ids.len() as u64, request: None, values }
 }
 
 fn check_target(target: &PurgeTarget) -> Result<(), Invalid> {
@@ -182,26 +199,29 @@ fn check_target(target: &PurgeTarget) -> Result<(), Invalid> {
 fn targets(
     cell: &Cell,
     state: &NamespaceState,
-    target: &PurgeTarget,
+    purge: &PurgeRequest,
     now: hindsight_core::Timestamp,
 ) -> Result<Vec<MemoryId>, EngineError> {
-    let (ids, expected_count) = match target {
-        PurgeTarget::Ids(ids) => return known(cell, state, ids),
+    let (mut ids, expected_count) = match &purge.target {
+        PurgeTarget::Ids(ids) => (known(cell, state, ids)?, None),
         PurgeTarget::Matching { filter, expected_count } => {
             let matching = state.records.iter().filter(|(_, held)| filter.matches(&held.record.memory, now));
-            (matching.map(|(id, _)| *id).collect(), expected_count)
+            (matching.map(|(id, _)| *id).collect(), *expected_count)
         }
         PurgeTarget::Namespace { .. } if !state.is_there() => {
             return Err(EngineError::NamespaceNotFound { namespace: cell.name.clone() });
         }
         PurgeTarget::Namespace { expected_count } => {
-            (state.records.keys().copied().collect::<Vec<MemoryId>>(), expected_count)
+            (state.records.keys().copied().collect::<Vec<MemoryId>>(), *expected_count)
         }
     };
-    match (u32::try_from(ids.len()).unwrap_or(u32::MAX), expected_count) {
-        (found, Some(expected)) if *expected != found => {
-            Err(EngineError::CountMismatch { expected: *expected, found })
-        }
+    if purge.with_derived {
+        ids.extend(state.lineage(&ids, true, usize::MAX));
+        ids.sort_unstable();
+    }
+    let found = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+    match expected_count {
+        Some(expected) if expected != found => Err(EngineError::CountMismatch { expected, found }),
         _ => Ok(ids),
     }
 }
@@ -216,7 +236,7 @@ fn nowhere(namespace: &Namespace, target: &PurgeTarget, revision: Lsn) -> Result
         PurgeTarget::Matching { expected_count: Some(expected), .. } if *expected != 0 => {
             Err(EngineError::CountMismatch { expected: *expected, found: 0 })
         }
-        PurgeTarget::Matching { .. } => Ok(PurgeBegun::nothing(&[], revision)),
+        PurgeTarget::Matching { .. } => Ok(PurgeBegun::nothing(&[], Vec::new(), revision)),
         PurgeTarget::Namespace { .. } => Err(EngineError::NamespaceNotFound { namespace: namespace.clone() }),
     }
 }

@@ -1,7 +1,9 @@
 //! What the engine is asked to do. These values are unchecked; the engine checks them, whoever calls.
 
+use hindsight_core::consolidate::RulePatch;
 use hindsight_core::{
-    Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, SettingsPatch, Status, Verdict,
+    Draft, Filter, Kind, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, RuleState, SettingsPatch,
+    Status, Verdict,
 };
 
 /// One memory to write.
@@ -48,6 +50,8 @@ pub struct WriteOptions {
     pub validate_only: bool,
     /// What happens when the same is known already; [`OnDuplicate::Reinforce`] when absent.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request (W9).
     pub request_id: Option<String>,
 }
@@ -61,6 +65,8 @@ pub struct BatchRequest {
     pub all_or_nothing: bool,
     /// What happens with an item that says what is known already, or what an item before it says.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store what was forgotten or purged, too (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -78,6 +84,8 @@ pub struct UpdateRequest {
     pub vectors: Option<RawVectors>,
     /// Who made the vectors.
     pub maker: Maker,
+    /// Let it say what was forgotten or purged (L4).
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -102,6 +110,8 @@ pub enum ForgetTarget {
 pub struct ForgetRequest {
     /// Which memories.
     pub target: ForgetTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and forget nothing.
     pub validate_only: bool,
     /// The caller's own id of the request.
@@ -133,6 +143,8 @@ pub enum PurgeTarget {
 pub struct PurgeRequest {
     /// What to purge.
     pub target: PurgeTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and purge nothing.
     pub validate_only: bool,
     /// The caller's own id of the request. It is remembered as long as the ledger is kept.
@@ -177,6 +189,62 @@ pub struct FeedbackRequest {
     pub items: Vec<(MemoryId, Verdict)>,
     /// How the task ended that they were recalled for.
     pub task_status: Option<Status>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// Episodes to find rules in.
+#[derive(Debug, Clone, Default)]
+pub struct ConsolidateRequest {
+    /// Least episodes that agree; the namespace's own number when absent.
+    pub min_episodes: Option<u32>,
+    /// Least confidence of a new rule, 0–1; the namespace's own when absent.
+    pub min_confidence: Option<f64>,
+    /// Show what would come, and store nothing.
+    pub validate_only: bool,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A change to a rule's life.
+#[derive(Debug, Clone)]
+pub struct RuleUpdateRequest {
+    /// Which rule.
+    pub id: MemoryId,
+    /// What changes.
+    pub patch: RulePatch,
+    /// The version that the caller has seen; none takes whatever is there.
+    pub version: Option<u64>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A page of rules, in the order of their ids.
+#[derive(Debug, Clone, Default)]
+pub struct RuleListRequest {
+    /// In one of these states; none means in any.
+    pub rule_states: Vec<RuleState>,
+    /// For one of these types of task; none means for any.
+    pub task_types: Vec<String>,
+    /// How many at most, 1–[`hindsight_core::limits::PAGE_SIZE_MAX`].
+    pub page_size: usize,
+    /// The last id of the page before.
+    pub after: Option<MemoryId>,
+    /// The agent that asks.
+    pub agent_id: Option<String>,
+}
+
+/// What is known of an entity, to be merged into one memory.
+#[derive(Debug, Clone, Default)]
+pub struct SummarizeRequest {
+    /// Whom or what it is about.
+    pub entity: String,
+    /// Memories of these kinds: fact, preference, episode; the first two when empty.
+    pub kinds: Vec<Kind>,
+    /// The agent whose own memories are meant; the shared ones when absent. They are never mixed.
+    pub agent_id: Option<String>,
+    /// Show what would come, and store nothing.
+    pub validate_only: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }

@@ -53,7 +53,8 @@ fn synced<T>(engine: &Engine, answer: Result<Unsynced<T, MemIo>, EngineError>) -
 
 fn write_batch(engine: &Engine, tag: &str) -> Vec<MemoryId> {
     let draft = |number| Draft {
-        content: format!("memory {number}"),
+        // What was forgotten with one tag may be written with the other.
+        content: format!("memory {number} of {tag}"),
         tags: vec![tag.to_owned(), "any".to_owned()],
         ..Draft::default()
     };
@@ -121,7 +122,8 @@ fn what_is_forgotten_is_found_by_nobody_who_asks_later() {
             let (engine, id, is_forgotten) = (Arc::clone(&engine), ids[0], Arc::clone(&is_forgotten));
             spawn(move || {
                 let target = ForgetTarget::Ids(vec![id]);
-                let request = ForgetRequest { target, validate_only: false, request_id: None };
+                let request =
+                    ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
                 synced(&engine, engine.forget(&ns(), request)).unwrap();
                 is_forgotten.store(true, Ordering::SeqCst);
             })
@@ -145,7 +147,8 @@ fn what_is_forgotten_is_found_by_nobody_who_asks_later() {
 fn change(engine: &Engine, id: MemoryId, content: &str, version: u64) -> Result<u64, EngineError> {
     let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
     let (version, maker) = (Some(version), Maker::Caller);
-    let update = UpdateRequest { id, patch, version, vectors: None, maker, request_id: None };
+    let update =
+        UpdateRequest { id, patch, version, vectors: None, maker, request_id: None, allow_forgotten: false };
     synced(engine, engine.update(&ns(), update)).map(|written| written.memory.version)
 }
 

@@ -65,8 +65,11 @@ impl<I: Io> EngineOver<I> {
         let SettingsRequest { patch, request_id } = request;
         let request = key(request_id.as_deref(), "update_namespace", &patch)?;
         if patch.is_empty() {
-            return Err(Invalid::one("settings", "names nothing to change: give durability").into());
+            return Err(
+                Invalid::one("settings", "names nothing to change: give durability, life or rules").into()
+            );
         }
+        patch.check()?;
         let cell = self.namespaces.get_or_create(name)?;
         cell.ensure_loaded(self.storage.records())?;
         let _writer = cell.lock_writer();

@@ -10,6 +10,7 @@ use hindsight_storage::Digest;
 use crate::gauge::Gauge;
 use crate::reply::Model;
 use crate::requests::Requests;
+use crate::tombstones::ForgottenValues;
 
 /// A namespace's memories and everything derived of them. It changes through `apply` only.
 #[derive(Debug, Default)]
@@ -18,6 +19,10 @@ pub(crate) struct NamespaceState {
     pub(crate) records: BTreeMap<MemoryId, Held>,
     /// How many of them are forgotten.
     pub(crate) forgotten: usize,
+    /// What these say.
+    pub(crate) forgotten_values: ForgottenValues,
+    /// What came of what: a memory and one that was made from it.
+    pub(crate) derived: BTreeSet<(MemoryId, MemoryId)>,
     /// What superseded what: the newer memory and the older one.
     pub(crate) superseded: BTreeSet<(MemoryId, MemoryId)>,
     /// What is derived of the records: rebuilt by replay.
@@ -79,6 +84,33 @@ impl NamespaceState {
     pub(crate) fn superseded_by(&self, id: MemoryId) -> impl Iterator<Item = MemoryId> {
         let all = (id, MemoryId::from_u128(0))..=(id, MemoryId::from_u128(u128::MAX));
         self.superseded.range(all).map(|(_, older)| *older)
+    }
+
+    /// The memories that were made from one.
+    pub(crate) fn derived_of(&self, id: MemoryId) -> impl Iterator<Item = MemoryId> {
+        let all = (id, MemoryId::from_u128(0))..=(id, MemoryId::from_u128(u128::MAX));
+        self.derived.range(all).map(|(_, derived)| *derived)
+    }
+
+    /// What was made from these (in the order of ids), and from that in turn, without them, in the order of ids; at most `most`. Those that are
+    /// forgotten count only if they are wanted.
+    pub(crate) fn lineage(&self, ids: &[MemoryId], with_forgotten: bool, most: usize) -> Vec<MemoryId> {
+        let mut found: BTreeSet<MemoryId> = BTreeSet::new();
+        let mut next: Vec<MemoryId> = ids.to_vec();
+        while let Some(id) = next.pop() {
+            for derived in self.derived_of(id) {
+                if found.len() >= most {
+                    break;
+                }
+                if ids.binary_search(&derived).is_err() && found.insert(derived) {
+                    next.push(derived);
+                }
+            }
+        }
+        let is_wanted = |id: &MemoryId| {
+            self.record(*id).is_some_and(|one| with_forgotten || one.memory.state != State::Forgotten)
+        };
+        found.into_iter().filter(is_wanted).collect()
     }
 
     /// Memories that are not forgotten.

@@ -12,7 +12,7 @@ use crate::error::EngineError;
 /// waiting for the sync, so that nobody acts on what a crash could take back (invariant 4); where a namespace's durability
 /// is async, only for as much of it as was promised.
 #[must_use = "the value is in here, and it is nobody's until the log is synced"]
-pub struct Unsynced<T, I: Io = hindsight_storage::RealIo> {
+pub struct Unsynced<T, I: Io = hindsight_storage::ClockedIo> {
     value: T,
     lsn: Lsn,
     shown_after: Lsn,
@@ -22,6 +22,12 @@ pub struct Unsynced<T, I: Io = hindsight_storage::RealIo> {
 impl<T, I: Io> Unsynced<T, I> {
     pub(crate) fn new(value: T, lsn: Lsn, shown_after: Lsn, storage: &Arc<Storage<Arc<I>>>) -> Self {
         Unsynced { value, lsn, shown_after, storage: Arc::clone(storage) }
+    }
+
+    /// The same answer in another shape.
+    pub(crate) fn map<U>(self, shape: impl FnOnce(T) -> U) -> Unsynced<U, I> {
+        let Unsynced { value, lsn, shown_after, storage } = self;
+        Unsynced { value: shape(value), lsn, shown_after, storage }
     }
 
     /// The position that it reflects.

@@ -1,9 +1,14 @@
 //! Changing a memory, field by field, under optimistic locking (W9).
 
+use std::sync::Arc;
+
+use hindsight_core::consolidate::note_state;
 use hindsight_core::{Batch, Change, Namespace, Record, Timestamp};
 use hindsight_storage::io::Io;
 
 use crate::decide::{CheckedVectors, check_vectors, next_time};
+use crate::decision::Wish;
+use crate::encounter::Overlay;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
@@ -12,7 +17,7 @@ use crate::request::UpdateRequest;
 use crate::requests::key;
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
-use crate::write::present_state;
+use crate::write::{call, present_state};
 
 impl<I: Io> EngineOver<I> {
     /// Changes fields of a memory.
@@ -25,7 +30,9 @@ impl<I: Io> EngineOver<I> {
         update: UpdateRequest,
     ) -> Result<Unsynced<Updated, I>, EngineError> {
         let asked = (update.id, &update.patch, update.version, update.maker.chosen(update.vectors.as_ref()));
-        let request = key(update.request_id.as_deref(), "update", &asked)?;
+        let allow_forgotten = update.allow_forgotten;
+        let wish = Wish { allow_forgotten, ..Wish::default() };
+        let request = key(update.request_id.as_deref(), call("update", wish), &asked)?;
         let vectors = check_vectors(update.vectors.as_ref())?;
         let cell = self.existing(namespace, update.id)?;
         let _writer = cell.lock_writer();
@@ -38,7 +45,12 @@ impl<I: Io> EngineOver<I> {
         let (record, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            (changed(&cell, &state, update, vectors, at)?, at)
+            let (record, before) = changed(&cell, &state, update, vectors, at)?;
+            if !allow_forgotten {
+                let overlay = Overlay::new(&state);
+                self.refuse_forgotten(namespace, &overlay, &record.memory, Some(&before.memory), at)?;
+            }
+            (record, at)
         };
         let memory = record.memory.clone();
         let changes = vec![Change::Put(Box::new(record))];
@@ -53,7 +65,7 @@ fn changed(
     update: UpdateRequest,
     vectors: CheckedVectors,
     at: Timestamp,
-) -> Result<Record, EngineError> {
+) -> Result<(Record, Arc<Record>), EngineError> {
     let id = update.id;
     let not_found = || EngineError::MemoryNotFound { namespace: cell.name.clone(), id };
     let old = state.record(id).ok_or_else(not_found)?;
@@ -69,6 +81,7 @@ fn changed(
     vectors.fit(&cell.name, state, None)?;
     let text_changes = update.patch.changes_text();
     let mut memory = update.patch.apply(&old.memory, at)?;
+    note_state(&old.memory, &mut memory, at);
     let vectors = if vectors.model.is_some() {
         memory.embedding_model = vectors.model;
         vectors.vectors
@@ -79,5 +92,5 @@ fn changed(
     } else {
         old.vectors.clone()
     };
-    Ok(Record { memory, vectors })
+    Ok((Record { memory, vectors }, Arc::clone(old)))
 }

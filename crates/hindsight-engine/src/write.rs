@@ -5,12 +5,12 @@ use std::sync::Arc;
 use hindsight_core::change::WAS_THERE;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
 use hindsight_core::{
-    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, OnDuplicate, Outcome, Timestamp,
+    Batch, Change, Invalid, Lsn, Memory, MemoryId, Namespace, Outcome, RequestKey, Timestamp,
 };
 use hindsight_storage::io::Io;
 
 use crate::decide::next_time;
-use crate::decision::{Pending, Ready};
+use crate::decision::{Pending, Ready, Wish};
 use crate::encounter::Overlay;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
@@ -36,7 +36,23 @@ impl<I: Io> EngineOver<I> {
     ) -> Result<Unsynced<Written, I>, EngineError> {
         let vectors = item.maker.chosen(item.vectors.as_ref());
         let asked = (&item.draft, vectors, options.validate_only, options.on_duplicate);
-        let request = key(options.request_id.as_deref(), "write", &asked)?;
+        let wish = Wish { on_duplicate: options.on_duplicate, allow_forgotten: options.allow_forgotten };
+        let request = key(options.request_id.as_deref(), call("write", wish), &asked)?;
+        self.write_as(namespace, item, (options.validate_only, wish), request)
+    }
+
+    /// As [`EngineOver::write`], for a request whose key is known: whether to store nothing, and what happens when the same
+    /// is known.
+    ///
+    /// # Errors
+    /// As [`EngineOver::write`].
+    pub(crate) fn write_as(
+        &self,
+        namespace: &Namespace,
+        item: WriteItem,
+        (validate_only, wish): (bool, Wish),
+        request: Option<RequestKey>,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
         cell.ensure_loaded(self.storage.records())?;
@@ -49,17 +65,17 @@ impl<I: Io> EngineOver<I> {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
             let (mut overlay, mut pending) = (Overlay::new(&state), Pending::default());
-            (self.decide(&cell, &mut overlay, ready, &mut pending, options.on_duplicate, at)?, at)
+            (self.decide(&cell, &mut overlay, ready, &mut pending, wish, at)?, at)
         };
         let mut memory = decided.memory;
-        let revision = if options.validate_only {
-            if decided.outcome != Outcome::Reinforced {
+        let changes: Vec<Change> = decided.own.into_iter().chain(decided.others).collect();
+        let revision = if validate_only || changes.is_empty() {
+            if !matches!(decided.outcome, Outcome::Reinforced | Outcome::Echoed) {
                 // Nothing was stored, so nobody can ask for this id; it would only mislead.
                 memory.version = 0;
             }
             cell.state.read().applied
         } else {
-            let changes = std::iter::once(decided.own).chain(decided.others).collect();
             self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
         };
         let (outcome, neighbors) = (decided.outcome, decided.neighbors);
@@ -88,7 +104,8 @@ impl<I: Io> EngineOver<I> {
         let asked: Vec<_> =
             batch.items.iter().map(|item| (&item.draft, item.maker.chosen(item.vectors.as_ref()))).collect();
         let asked = (asked, batch.all_or_nothing, batch.on_duplicate);
-        let request = key(batch.request_id.as_deref(), "write_batch", &asked)?;
+        let wish = Wish { on_duplicate: batch.on_duplicate, allow_forgotten: batch.allow_forgotten };
+        let request = key(batch.request_id.as_deref(), call("write_batch", wish), &asked)?;
         let contents = batch.items.iter().map(|item| item.draft.content.clone()).collect();
         let ready: Vec<Result<Ready, EngineError>> = batch.items.into_iter().map(Ready::of).collect();
         let cell = self.namespaces.get_or_create(namespace)?;
@@ -98,7 +115,7 @@ impl<I: Io> EngineOver<I> {
         if let Some(seen) = seen {
             return Ok(self.batch_written_before(&cell, ready, contents, &seen));
         }
-        let (results, changes, at) = self.decide_all(&cell, ready, batch.on_duplicate);
+        let (results, changes, at) = self.decide_all(&cell, ready, wish);
         if batch.all_or_nothing
             && let Some((index, error)) =
                 results.iter().enumerate().find_map(|(i, r)| r.as_ref().err().map(|e| (i, e)))
@@ -117,7 +134,7 @@ impl<I: Io> EngineOver<I> {
         &self,
         cell: &Cell,
         ready: Vec<Result<Ready, EngineError>>,
-        on_duplicate: Option<OnDuplicate>,
+        wish: Wish,
     ) -> (Vec<Result<ItemWritten, EngineError>>, Vec<Change>, Timestamp) {
         let state = cell.state.read();
         let at = next_time(&*self.io, &state);
@@ -126,8 +143,8 @@ impl<I: Io> EngineOver<I> {
         let results = ready
             .into_iter()
             .map(|item| {
-                let decided = self.decide(cell, &mut overlay, item?, &mut pending, on_duplicate, at)?;
-                changes.push(decided.own);
+                let decided = self.decide(cell, &mut overlay, item?, &mut pending, wish, at)?;
+                changes.extend(decided.own);
                 changes.extend(decided.others);
                 Ok(ItemWritten { id: decided.memory.id, outcome: decided.outcome })
             })
@@ -135,7 +152,11 @@ impl<I: Io> EngineOver<I> {
         (results, changes, at)
     }
 
-    fn written_before(&self, cell: &Arc<Cell>, seen: &Seen) -> Result<Unsynced<Written, I>, EngineError> {
+    pub(crate) fn written_before(
+        &self,
+        cell: &Arc<Cell>,
+        seen: &Seen,
+    ) -> Result<Unsynced<Written, I>, EngineError> {
         let (memory, applied) = present_state(cell, seen)?;
         let was_there = seen.ids.get(1) == Some(&WAS_THERE);
         let outcome = outcome_of(&cell.state.read(), seen, memory.id, was_there);
@@ -180,6 +201,16 @@ impl<I: Io> EngineOver<I> {
             })
             .collect();
         self.answer(&state, BatchWritten { results, replayed: true, revision: seen.lsn }, seen.lsn)
+    }
+}
+
+/// Who insists asks for something else than who does not.
+pub(crate) fn call(call: &'static str, wish: Wish) -> &'static str {
+    match (call, wish.allow_forgotten) {
+        ("write", true) => "write, forgotten or not",
+        ("write_batch", true) => "write_batch, forgotten or not",
+        ("update", true) => "update, forgotten or not",
+        _ => call,
     }
 }
 

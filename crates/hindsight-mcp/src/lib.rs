@@ -22,4 +22,4 @@ pub mod store;
 mod tools;
 
 pub use server::{MemoryServer, Profile};
-pub use store::{Judgement, Store, Stored, Trouble};
+pub use store::{Judgement, SessionCall, SessionSaid, Store, Stored, Trouble};

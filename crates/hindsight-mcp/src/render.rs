@@ -19,7 +19,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    fn fits(&self, budget: usize) -> bool {
+    pub(crate) fn fits(&self, budget: usize) -> bool {
         let structured = self.structured.to_string();
         tokens::estimate(&self.text) + tokens::estimate(&structured) <= budget
             && self.text.len() + structured.len() <= REPLY_CHARS_MAX

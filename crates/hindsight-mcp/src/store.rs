@@ -4,7 +4,8 @@ use std::future::Future;
 
 use hindsight_core::draft::RecordDraft;
 use hindsight_core::{
-    Draft, Invalid, Memory, MemoryId, Namespace, Neighbor, Patch, Recall, RecallId, Recalled, Status, Verdict,
+    Draft, Invalid, Kind, Memory, MemoryId, Namespace, Neighbor, Patch, Recall, RecallId, Recalled,
+    RuleState, Session, SessionDraft, SessionId, Status, Turn, TurnDraft, Verdict,
 };
 
 /// Why a call was not carried out, as one sentence that says what would be right.
@@ -40,6 +41,32 @@ pub struct Judgement {
     pub task_status: Option<Status>,
 }
 
+/// A call on working memory.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionCall {
+    /// Open one.
+    Open(SessionDraft),
+    /// Append turns.
+    Append(SessionId, Vec<TurnDraft>),
+    /// Read the newest turns.
+    Read(SessionId, Option<usize>),
+    /// End it; with a record it becomes an episode.
+    Close(SessionId, Option<Box<RecordDraft>>),
+}
+
+/// What a call on working memory gives back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionSaid {
+    /// How the session stands, or stood when it was closed.
+    pub session: Option<Session>,
+    /// Its turns, where they were asked for.
+    pub turns: Vec<Turn>,
+    /// The episode that it became.
+    pub episode: Option<MemoryId>,
+    /// Whether it is closed now.
+    pub is_closed: bool,
+}
+
 /// One namespace of a database. The namespace is fixed: no call can name another.
 pub trait Store: Clone + Send + Sync + 'static {
     /// The namespace.
@@ -70,6 +97,26 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Takes in what became of what was recalled; says how many memories changed by it.
     fn feedback(&self, judgement: Judgement) -> impl Future<Output = Result<usize, Trouble>> + Send;
+
+    /// Rules in this state, for this type of task or any; at most so many.
+    fn rules(
+        &self,
+        state: RuleState,
+        task_type: Option<String>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Memory>, Trouble>> + Send;
+
+    /// Merges what is known of an entity, of one kind or of facts and preferences, into one memory; gives it and its parts. A
+    /// dry run only shows it.
+    fn summarize(
+        &self,
+        entity: String,
+        kind: Option<Kind>,
+        is_dry: bool,
+    ) -> impl Future<Output = Result<(Memory, Vec<MemoryId>), Trouble>> + Send;
+
+    /// Works on a session of the namespace.
+    fn session(&self, call: SessionCall) -> impl Future<Output = Result<SessionSaid, Trouble>> + Send;
 
     /// How many memories there are, by kind; nothing when the namespace has none.
     fn kinds(&self) -> impl Future<Output = Result<Vec<(String, u64)>, Trouble>> + Send;

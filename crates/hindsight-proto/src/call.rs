@@ -1,6 +1,7 @@
 //! Requests: one struct per RPC that carries more than a name. A server reads one with `from_wire`, a client writes
 //! one with `into_wire`; both sides speak of the same fields.
 
+mod consolidate;
 mod feedback;
 mod forget;
 mod history;
@@ -9,13 +10,17 @@ mod purge;
 mod read;
 mod recall;
 mod record;
+mod rule;
+mod session;
 mod settings;
 mod update;
+mod watch;
 mod write;
 
 use hindsight_core::limits::{FORGET_IDS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, REQUEST_ID_CHARS_MAX};
-use hindsight_core::{Invalid, MemoryId, Namespace};
+use hindsight_core::{Invalid, MemoryId, Namespace, SessionId};
 
+pub use consolidate::{ConsolidateCall, SummarizeCall};
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
@@ -24,8 +29,11 @@ pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::{ExplainCall, RecallCall};
 pub use record::RecordCall;
+pub use rule::{ListRulesCall, ProposeRuleCall, RuleCall, UpdateRuleCall, event_from_wire, event_to_wire};
+pub use session::{AppendTurnsCall, CloseSessionCall, GetSessionCall, ListSessionsCall, OpenSessionCall};
 pub use settings::UpdateNamespaceCall;
 pub use update::UpdateCall;
+pub use watch::WatchCall;
 pub use write::{BatchWriteCall, WriteCall, WriteEntry, batch_to_wire};
 
 use crate::gather::Gather;
@@ -48,6 +56,14 @@ pub fn namespace(name: &str) -> Result<Namespace, Invalid> {
 /// When it is missing or not the id of a memory.
 pub fn memory_id(id: &str) -> Result<MemoryId, Invalid> {
     text::parsed("id", id)
+}
+
+/// Reads the id of a session.
+///
+/// # Errors
+/// When it is missing or can't be one.
+pub fn session_id(id: &str) -> Result<SessionId, Invalid> {
+    text::parsed("session_id", id)
 }
 
 /// Reads how many items a page shall hold: zero means [`PAGE_SIZE_DEFAULT`], and more than [`PAGE_SIZE_MAX`] is

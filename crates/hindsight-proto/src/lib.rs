@@ -9,7 +9,7 @@
 //! in core that is an `Option`. Numbers of metadata are doubles on the wire, so whole ones come back as integers.
 //!
 //! Reading order: [`call`] (one request each, both ways: what servers and clients use), [`memory`], [`draft`],
-//! [`episode`], [`rule`] (the nouns), [`filter`], [`recall`], [`hit`] (question and answer), [`patch`], [`settings`] (the field
+//! [`episode`], [`rule`], [`session`] (the nouns), [`watch`] (the change feed), [`filter`], [`recall`], [`hit`] (question and answer), [`patch`], [`settings`] (the field
 //! mask), and underneath [`words`], [`time`], [`struct_json`], [`vectors`].
 #![forbid(unsafe_code)]
 
@@ -23,11 +23,13 @@ pub mod memory;
 pub mod patch;
 pub mod recall;
 pub mod rule;
+pub mod session;
 pub mod settings;
 pub mod struct_json;
 mod text;
 pub mod time;
 pub mod vectors;
+pub mod watch;
 pub mod words;
 
 /// The generated messages, clients and service traits of package `hindsight.v1`.
@@ -52,6 +54,9 @@ pub const ERROR_DOMAIN: &str = "hindsight";
 
 /// The key of `ErrorInfo.metadata` that holds the version a memory has, after an update with a stale one.
 pub const CURRENT_VERSION_KEY: &str = "current_version";
+
+/// The key of `ErrorInfo.metadata` that holds the oldest revision after which a watch can begin, when it asked for an older one.
+pub const OLDEST_REVISION_KEY: &str = "oldest_revision";
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The question of a recall.
 
-use hindsight_core::limits::TOP_K_DEFAULT;
+use hindsight_core::limits::{TOP_K_DEFAULT, TOP_K_MAX};
 use hindsight_core::{AsOf, Decay, Fusion, Invalid, Mode, Recall, Weights};
 
 use crate::gather::Gather;
@@ -50,7 +50,7 @@ pub(crate) fn from_wire(wire: v1::RecallRequest) -> Result<Recall, Invalid> {
 /// What core can hold and the wire can't say: zero means "the default" there.
 pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
     let mut gather = Gather::default();
-    gather.unless(recall.top_k != 0, "top_k", "is 0: expected at least 1");
+    gather.unless(recall.top_k != 0, "top_k", &format!("is 0: expected 1 to {TOP_K_MAX}"));
     let budget = "is 0: expected at least 1, or leave it out";
     gather.unless(recall.token_budget != Some(0), "token_budget", budget);
     gather.finish()?;

@@ -1,18 +1,25 @@
 //! The settings of a namespace, and a change of them. The mask says which fields of a change count: a named field that is
 //! absent goes back to its default. Without a mask every field that is present counts.
 
-use hindsight_core::{Invalid, Settings, SettingsPatch};
+use std::collections::{BTreeMap, HashMap};
+
+use hindsight_core::consolidate::RuleKey;
+use hindsight_core::{Invalid, LifeKey, Settings, SettingsPatch};
 use prost_types::FieldMask;
 
-use crate::{v1, words};
+use crate::{text, v1, words};
 
 /// The fields of the settings, as a mask names them.
-const FIELDS: [&str; 1] = ["durability"];
+const FIELDS: [&str; 3] = ["durability", LIFE, RULES];
+const LIFE: &str = "life";
+const RULES: &str = "rules";
 
 /// Settings for the wire.
 #[must_use]
 pub fn to_wire(settings: &Settings) -> v1::NamespaceSettings {
-    v1::NamespaceSettings { durability: words::number(Some(settings.durability)) }
+    let life = settings.life.iter().map(|(key, value)| (key.to_string(), *value)).collect();
+    let rules = settings.rules.iter().map(|(key, value)| (key.to_string(), *value)).collect();
+    v1::NamespaceSettings { durability: words::number(Some(settings.durability)), life, rules }
 }
 
 /// Reads settings. What is absent has its default.
@@ -34,7 +41,9 @@ pub fn patch_from_wire(
 ) -> Result<SettingsPatch, Invalid> {
     let wire = settings.unwrap_or_default();
     let mask = mask.map(|mask| mask.paths);
-    if let Some(unknown) = mask.iter().flatten().find(|path| !FIELDS.contains(&path.as_str())) {
+    let is_known =
+        |path: &str| FIELDS.contains(&path) || life_key(path).is_some() || rule_key(path).is_some();
+    if let Some(unknown) = mask.iter().flatten().find(|path| !is_known(path)) {
         let problem = format!("names {unknown:?}, which is no setting: expected {}", FIELDS.join(", "));
         return Err(Invalid::one("update_mask", problem));
     }
@@ -43,17 +52,50 @@ pub fn patch_from_wire(
         None => is_present,
     };
     let durability = words::optional("settings.durability", wire.durability)?;
-    Ok(SettingsPatch { durability: counts("durability", durability.is_some()).then_some(durability) })
+    let given: BTreeMap<RuleKey, u32> = numbers_from_wire("settings.rules", wire.rules)?;
+    let rules = RuleKey::ALL
+        .iter()
+        .filter(|key| counts(RULES, given.contains_key(key)) || counts(&format!("{RULES}.{key}"), false));
+    let rules = rules.map(|key| (*key, given.get(key).copied())).collect();
+    let given: BTreeMap<LifeKey, u32> = numbers_from_wire("settings.life", wire.life)?;
+    let life = LifeKey::ALL
+        .iter()
+        .filter(|key| counts(LIFE, given.contains_key(key)) || counts(&format!("{LIFE}.{key}"), false));
+    let life = life.map(|key| (*key, given.get(key).copied())).collect();
+    let durability = counts("durability", durability.is_some()).then_some(durability);
+    Ok(SettingsPatch { durability, life, rules })
+}
+
+/// The life setting that a path of a mask names.
+fn life_key(path: &str) -> Option<LifeKey> {
+    path.strip_prefix(LIFE)?.strip_prefix('.')?.parse().ok()
+}
+
+/// The setting of rules that a path of a mask names.
+fn rule_key(path: &str) -> Option<RuleKey> {
+    path.strip_prefix(RULES)?.strip_prefix('.')?.parse().ok()
+}
+
+fn numbers_from_wire<K>(field: &str, wire: HashMap<String, u32>) -> Result<BTreeMap<K, u32>, Invalid>
+where
+    K: Ord + std::str::FromStr<Err = hindsight_core::kind::UnknownWord>,
+{
+    // Sorted, so that the same request gives the same first error.
+    let sorted: BTreeMap<String, u32> = wire.into_iter().collect();
+    sorted.into_iter().map(|(key, value)| Ok((text::parsed(field, &key)?, value))).collect()
 }
 
 /// A change for the wire, with a mask that names each of its fields.
 #[must_use]
 pub fn patch_to_wire(patch: &SettingsPatch) -> (v1::NamespaceSettings, FieldMask) {
-    let SettingsPatch { durability } = patch;
-    let named = [durability.is_some()];
-    let names = FIELDS.iter().zip(named).filter(|(_, named)| *named);
-    let mask = FieldMask { paths: names.map(|(field, _)| (*field).to_owned()).collect() };
-    (v1::NamespaceSettings { durability: words::number(durability.flatten()) }, mask)
+    let SettingsPatch { durability, life, rules } = patch;
+    let mut paths: Vec<String> = durability.iter().map(|_| "durability".to_owned()).collect();
+    paths.extend(life.keys().map(|key| format!("{LIFE}.{key}")));
+    paths.extend(rules.keys().map(|key| format!("{RULES}.{key}")));
+    let life = life.iter().filter_map(|(key, value)| Some((key.to_string(), (*value)?))).collect();
+    let rules = rules.iter().filter_map(|(key, value)| Some((key.to_string(), (*value)?))).collect();
+    let durability = words::number(durability.flatten());
+    (v1::NamespaceSettings { durability, life, rules }, FieldMask { paths })
 }
 
 #[cfg(test)]
@@ -65,24 +107,28 @@ mod tests {
     #[test]
     fn a_change_comes_back() {
         for durability in [None, Some(None), Some(Some(Durability::Async)), Some(Some(Durability::Sync))] {
-            let patch = SettingsPatch { durability };
+            let life = [(LifeKey::FactDays, None), (LifeKey::EpisodeDays, Some(0))].into();
+            let rules = [(RuleKey::TrustAgents, Some(1)), (RuleKey::MinTrust, None)].into();
+            let patch = SettingsPatch { durability, life, rules };
             let (settings, mask) = patch_to_wire(&patch);
             assert_eq!(patch_from_wire(Some(settings), Some(mask)).unwrap(), patch);
         }
-        let settings = Settings { durability: Durability::Async, ..Settings::default() };
+        let life = [(LifeKey::ForgottenDays, 3)].into();
+        let rules = [(RuleKey::MinEpisodes, 4)].into();
+        let settings = Settings { durability: Durability::Async, life, rules, ..Settings::default() };
         assert_eq!(from_wire(Some(to_wire(&settings))).unwrap(), settings);
     }
 
     #[test]
     fn without_a_mask_what_is_present_counts() {
-        let async_ = v1::NamespaceSettings { durability: v1::Durability::Async.into() };
+        let async_ = v1::NamespaceSettings { durability: v1::Durability::Async.into(), ..Default::default() };
         let patch = patch_from_wire(Some(async_), None).unwrap();
         assert_eq!(patch.durability, Some(Some(Durability::Async)));
         assert!(patch_from_wire(None, None).unwrap().is_empty());
         let wrong = FieldMask { paths: vec!["ttl".to_owned()] };
         let invalid = patch_from_wire(None, Some(wrong)).unwrap_err();
         assert_eq!(invalid.violations[0].field, "update_mask");
-        let wrong = v1::NamespaceSettings { durability: 9 };
+        let wrong = v1::NamespaceSettings { durability: 9, ..Default::default() };
         let invalid = patch_from_wire(Some(wrong), None).unwrap_err();
         assert_eq!(invalid.violations[0].field, "settings.durability");
     }

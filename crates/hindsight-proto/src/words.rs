@@ -1,8 +1,9 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    Axis, Durability, Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Prohibition,
-    Reason, Relation, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
+    Axis, ChangeKind, Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome,
+    Polarity, Prohibition, Reason, Relation, RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State,
+    Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -75,10 +76,14 @@ word!(Reason {
     Returned
 });
 word!(OnDuplicate { Reinforce, Reject, Allow });
-word!(Outcome { Created, Reinforced, Superseded });
+word!(Outcome { Created, Reinforced, Superseded, Echoed });
 word!(Relation { Superseded, SupersededBy, Conflict });
+word!(RuleEventKind { Found, Adopted, Revised, Confirmed, Falsified, ByHand });
+word!(RuleChange { Created, Revised, Replaced });
+word!(LeftOut { SingleValued, Ends, Full });
 word!(Durability { Sync, Async });
 word!(Verdict { Used, Ignored, Wrong, Outdated });
+word!(ChangeKind { Created, Changed, Forgotten, Purged, NamespacePurged, NamespaceDropped });
 
 /// A word that may be absent.
 ///

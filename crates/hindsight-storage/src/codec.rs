@@ -5,7 +5,7 @@
 //! changing the disk. The configuration is bincode's `legacy`: fixed widths, little endian.
 
 use bincode::{Decode, Encode, config, error::DecodeError};
-use hindsight_core::{Batch, Change, Lsn, Namespace, Record};
+use hindsight_core::{Batch, Change, Lsn, Namespace, Purge, Record};
 
 use crate::{
     erasure::Erasure,
@@ -20,9 +20,9 @@ pub const SCHEMA_VERSION: u16 = 3;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
-/// The schema of the erasure ledger, and of batches and edits that schema 1 can't say and that set no settings.
+/// The schema of what schema 1 can't say, but for what came with schema 3.
 const SCHEMA_2: u16 = 2;
-/// The schema of batches and edits that set settings.
+/// The schema of batches and edits that set settings, and of purges that know values again.
 const SCHEMA_3: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
@@ -170,7 +170,8 @@ pub fn decode_edits(bytes: &[u8]) -> Result<Vec<Edit>, CodecError> {
 pub(crate) fn encode_erasures(erasures: &[Erasure]) -> Result<Vec<u8>, CodecError> {
     let mut bytes = Vec::new();
     let stored: Vec<StoredErasure> = erasures.iter().map(StoredErasure::from).collect();
-    encode_as(SCHEMA_2, stored, &mut bytes)?;
+    let schema = erasures.iter().map(|erasure| schema_of_purge(&erasure.purge)).max().unwrap_or(SCHEMA_2);
+    encode_as(schema, stored, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -183,9 +184,15 @@ pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> 
 fn schema_of_change(change: &Change) -> u16 {
     match change {
         Change::Put(_) | Change::SetState { .. } => SCHEMA_1,
-        Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace | Change::Purge(_) => SCHEMA_2,
+        Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace => SCHEMA_2,
+        Change::Purge(purge) => schema_of_purge(purge),
         Change::Settings(_) => SCHEMA_3,
     }
+}
+
+/// The oldest schema that can say it.
+fn schema_of_purge(purge: &Purge) -> u16 {
+    if purge.values.is_empty() { SCHEMA_2 } else { SCHEMA_3 }
 }
 
 /// The oldest schema that can say it.

@@ -104,6 +104,12 @@ pub fn hash_of_namespace(key: &[u8; 32], namespace: &Namespace) -> u128 {
     hash(key, &[b"namespace", namespace.as_str().as_bytes()])
 }
 
+/// The hash of something that was said in a namespace, as [`hindsight_core::likeness::values`] has it.
+#[must_use]
+pub fn hash_of_value(key: &[u8; 32], namespace: &Namespace, value: &str) -> u128 {
+    hash(key, &[b"value", namespace.as_str().as_bytes(), value.as_bytes()])
+}
+
 /// The hash of a purge's request: of its id, or of its id and what it asks for.
 #[must_use]
 pub fn hash_of_request(key: &[u8; 32], namespace: &Namespace, id: &str, digest: Option<u128>) -> u128 {

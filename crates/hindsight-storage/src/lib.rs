@@ -11,7 +11,7 @@
 //! [`checkpoint`] (from the log into record files), [`records`] (the files), [`manifest`] (which there are),
 //! [`tail`] (the log read while it is written), [`erasure`] (what was purged leaves no byte),
 //! [`directory`] (where each memory lies in them, on sled), [`backup`], [`mod@verify`] and [`inspect`]
-//! (reading all of it without changing anything), [`mod@repair`] (a new directory of what is left of a damaged one), [`io`] (the seam to the machine; `real` is the machine, `testing` a
+//! (reading all of it without changing anything), [`mod@repair`] (a new directory of what is left of a damaged one), [`io`] (the seam to the machine; `real` is the machine, `clocked` the same with another clock, `testing` a
 //! disk that loses and tears).
 //!
 //! What is promised: a batch that was acknowledged survives any crash; after a crash the log is a prefix of what was
@@ -22,6 +22,7 @@
 
 pub mod backup;
 pub mod checkpoint;
+mod clocked;
 mod codec;
 pub mod directory;
 pub mod erasure;
@@ -53,6 +54,7 @@ pub use backup::{BackupError, BackupFault, BackupHeader, BackupReport};
 pub use checkpoint::{
     CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
 };
+pub use clocked::{Clock, ClockedIo};
 pub use codec::{
     CodecError, SCHEMA_VERSION, batch_namespace, decode_batch, decode_edits, decode_record, encode_batch,
     encode_edits, encode_record,

@@ -40,6 +40,16 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Mcp(args) => {
             runtime(Builder::new_multi_thread())?.block_on(commands::mcp::run(args, globals))
         }
+        Command::Token(args) => {
+            runtime(Builder::new_current_thread())?
+                .block_on(commands::token::run(args, globals, &mut out))?;
+            out.flush()
+        }
+        Command::Audit(args) => {
+            runtime(Builder::new_current_thread())?
+                .block_on(commands::audit::run(args, globals, &mut out))?;
+            out.flush()
+        }
         Command::Verify(args) => commands::verify::run(&args, &mut out),
         Command::Repair(args) => commands::repair::run(&args, &mut out),
         Command::Inspect(args) => {
@@ -73,6 +83,11 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Feedback(args) => commands::learn::feedback(c, args, out).await,
         Command::History(args) => commands::learn::history(c, args, out).await,
         Command::Rollback(args) => commands::learn::rollback(c, args, out).await,
+        Command::Rules(args) => commands::rules::run(c, args, out).await,
+        Command::Consolidate(args) => commands::rules::consolidate(c, args, out).await,
+        Command::Summarize(args) => commands::rules::summarize(c, args, out).await,
+        Command::Sessions(args) => commands::sessions::run(c, args, out).await,
+        Command::Watch(args) => commands::watch::run(c, args, out).await,
         Command::Import(args) => commands::import::run(c, args, out).await,
         Command::Export(args) => commands::export::run(c, args, out).await,
         Command::Backup(BackupArgs { action: BackupAction::Create(args) }) => {
@@ -93,6 +108,8 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         | Command::Demo(_)
         | Command::Version
         | Command::Mcp(_)
+        | Command::Token(_)
+        | Command::Audit(_)
         | Command::Verify(_)
         | Command::Repair(_)
         | Command::Inspect(_)

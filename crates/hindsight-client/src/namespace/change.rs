@@ -14,6 +14,8 @@ pub struct UpdateOptions {
     pub version: Option<u64>,
     /// New vectors; without them the server embeds a text that changes.
     pub vectors: Option<RawVectors>,
+    /// Let it say what was forgotten or purged.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request; the client makes one when absent.
     pub request_id: Option<String>,
 }
@@ -79,6 +81,7 @@ impl NamespaceHandle {
             patch,
             version: options.version,
             vectors: options.vectors,
+            allow_forgotten: options.allow_forgotten,
             request_id,
         };
         let send = |request| {
@@ -123,7 +126,8 @@ impl NamespaceHandle {
 
     async fn forget(&self, target: ForgetTarget, validate_only: bool) -> Result<Forgotten, Error> {
         let (how, request_id) = self.how(None, validate_only);
-        let call = ForgetCall { namespace: self.namespace.clone(), target, validate_only, request_id };
+        let (namespace, with_derived) = (self.namespace.clone(), self.with_derived);
+        let call = ForgetCall { namespace, target, with_derived, validate_only, request_id };
         let send = |request| {
             let mut service = self.transport.memories();
             async move { service.forget(request).await }

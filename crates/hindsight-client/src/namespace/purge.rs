@@ -47,7 +47,8 @@ impl NamespaceHandle {
 
     async fn purge(&self, target: PurgeTarget, validate_only: bool) -> Result<Purged, Error> {
         let (how, request_id) = self.how(None, validate_only);
-        let call = PurgeCall { namespace: self.namespace.clone(), target, validate_only, request_id };
+        let (namespace, with_derived) = (self.namespace.clone(), self.with_derived);
+        let call = PurgeCall { namespace, target, with_derived, validate_only, request_id };
         let send = |request| {
             let mut service = self.transport.admin();
             async move { service.purge(request).await }

@@ -29,7 +29,7 @@ impl NamespaceHandle {
     /// # async fn example(ops: hindsight_client::NamespaceHandle) -> Result<(), hindsight_client::Error> {
     /// use hindsight_client::{Durability, SettingsPatch};
     /// // Writes are acknowledged before they are synced: a crash takes back what the last moment wrote.
-    /// let settings = SettingsPatch { durability: Some(Some(Durability::Async)) };
+    /// let settings = SettingsPatch { durability: Some(Some(Durability::Async)), ..SettingsPatch::default() };
     /// ops.set(settings).await?;
     /// # Ok(())
     /// # }

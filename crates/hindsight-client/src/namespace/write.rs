@@ -15,6 +15,9 @@ pub struct WriteOptions {
     /// What happens when the same is known already: it becomes surer, unless said otherwise. A draft that brings its own
     /// id is stored in any case, unless said otherwise.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged; without this such a write is refused with
+    /// `TOMBSTONED_VALUE`.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request; the client makes one when absent.
     pub request_id: Option<String>,
 }
@@ -26,6 +29,8 @@ pub struct BatchOptions {
     pub all_or_nothing: bool,
     /// What happens with a memory that says what is known already.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store what was forgotten or purged, too.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request; the client makes one when absent.
     pub request_id: Option<String>,
 }
@@ -79,6 +84,7 @@ impl NamespaceHandle {
             entry: WriteEntry { draft, vectors },
             validate_only: options.validate_only,
             on_duplicate: options.on_duplicate,
+            allow_forgotten: options.allow_forgotten,
             request_id,
         };
         let send = |request| {
@@ -130,6 +136,7 @@ impl NamespaceHandle {
             vectors,
             validate_only: options.validate_only,
             on_duplicate: options.on_duplicate,
+            allow_forgotten: options.allow_forgotten,
             request_id,
         };
         let send = |request| {
@@ -168,8 +175,15 @@ impl NamespaceHandle {
     ) -> Result<BatchWritten, Error> {
         let items = entries.len();
         let (how, request_id) = self.how(options.request_id, false);
-        let BatchOptions { all_or_nothing, on_duplicate, .. } = options;
-        let request = batch_to_wire(&self.namespace, entries, all_or_nothing, on_duplicate, request_id)?;
+        let BatchOptions { all_or_nothing, on_duplicate, allow_forgotten, .. } = options;
+        let request = batch_to_wire(
+            &self.namespace,
+            entries,
+            all_or_nothing,
+            on_duplicate,
+            allow_forgotten,
+            request_id,
+        )?;
         let send = |request| {
             let mut service = self.transport.memories();
             async move { service.batch_write(request).await }

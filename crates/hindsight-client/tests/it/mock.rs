@@ -294,7 +294,13 @@ impl MemoryService for Mock {
         let count =
             if call.validate_only { ids.len() as u32 } else { self.set_state(&ids, State::Forgotten) };
         let ids = ids.iter().map(ToString::to_string).collect();
-        Ok(Response::new(v1::ForgetResponse { count, ids, replayed: false, revision: 5 }))
+        Ok(Response::new(v1::ForgetResponse {
+            count,
+            ids,
+            replayed: false,
+            revision: 5,
+            derived: Vec::new(),
+        }))
     }
 
     async fn restore(&self, request: Request<v1::RestoreRequest>) -> Answer<v1::RestoreResponse> {
@@ -336,6 +342,11 @@ impl MemoryService for Mock {
         let invalidated = others.into_iter().next().map(Into::into);
         Ok(Response::new(v1::RollbackResponse { restored, invalidated, replayed: false, revision: 12 }))
     }
+
+    async fn summarize(&self, request: Request<v1::SummarizeRequest>) -> Answer<v1::SummarizeResponse> {
+        self.enter("Summarize", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock merges nothing"))
+    }
 }
 
 #[tonic::async_trait]
@@ -351,6 +362,22 @@ impl NamespaceService for Mock {
             _ => (vec![summary("c")], ""),
         };
         Ok(Response::new(v1::ListNamespacesResponse { namespaces, next_page_token: next.to_owned() }))
+    }
+
+    async fn get_namespace(
+        &self,
+        request: Request<v1::GetNamespaceRequest>,
+    ) -> Answer<v1::GetNamespaceResponse> {
+        self.enter("GetNamespace", &request, "").await?;
+        Err(Status::not_found("this mock has no settings"))
+    }
+
+    async fn update_namespace(
+        &self,
+        request: Request<v1::UpdateNamespaceRequest>,
+    ) -> Answer<v1::UpdateNamespaceResponse> {
+        self.enter("UpdateNamespace", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock has no settings"))
     }
 
     async fn get_namespace_stats(
@@ -375,17 +402,6 @@ impl NamespaceService for Mock {
         self.enter("DropNamespace", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds no namespace to drop"))
     }
-
-    async fn get_namespace(&self, _: Request<v1::GetNamespaceRequest>) -> Answer<v1::GetNamespaceResponse> {
-        Err(Status::not_found("this mock keeps no settings"))
-    }
-
-    async fn update_namespace(
-        &self,
-        _: Request<v1::UpdateNamespaceRequest>,
-    ) -> Answer<v1::UpdateNamespaceResponse> {
-        Err(Status::not_found("this mock keeps no settings"))
-    }
 }
 
 #[tonic::async_trait]
@@ -399,17 +415,42 @@ impl AdminService for Mock {
         Ok(Response::new(Box::pin(futures_util::stream::iter(parts))))
     }
 
+    async fn list_jobs(&self, _: Request<v1::ListJobsRequest>) -> Answer<v1::ListJobsResponse> {
+        Ok(Response::new(v1::ListJobsResponse::default()))
+    }
+
+    async fn run_job(&self, request: Request<v1::RunJobRequest>) -> Answer<v1::RunJobResponse> {
+        self.enter("RunJob", &request, "").await?;
+        Err(Status::not_found("this mock has no jobs"))
+    }
+
     async fn purge(&self, request: Request<v1::PurgeRequest>) -> Answer<v1::PurgeResponse> {
         self.enter("Purge", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds nothing to purge"))
     }
 
-    async fn list_jobs(&self, _: Request<v1::ListJobsRequest>) -> Answer<v1::ListJobsResponse> {
-        Err(Status::not_found("this mock has no jobs"))
+    async fn create_token(&self, _: Request<v1::CreateTokenRequest>) -> Answer<v1::CreateTokenResponse> {
+        Err(Status::not_found("this mock has no credentials"))
     }
 
-    async fn run_job(&self, _: Request<v1::RunJobRequest>) -> Answer<v1::RunJobResponse> {
-        Err(Status::not_found("this mock has no jobs"))
+    async fn list_tokens(&self, _: Request<v1::ListTokensRequest>) -> Answer<v1::ListTokensResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn revoke_token(&self, _: Request<v1::RevokeTokenRequest>) -> Answer<v1::RevokeTokenResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn list_audit_events(
+        &self,
+        _: Request<v1::ListAuditEventsRequest>,
+    ) -> Answer<v1::ListAuditEventsResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn consolidate(&self, request: Request<v1::ConsolidateRequest>) -> Answer<v1::ConsolidateResponse> {
+        self.enter("Consolidate", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock finds no rules"))
     }
 
     async fn get_server_info(

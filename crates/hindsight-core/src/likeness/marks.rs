@@ -63,6 +63,23 @@ pub fn marks(memory: &Memory) -> Marks {
     collected.finish()
 }
 
+/// Marks by which one seeks all memories that claim something of what this one does.
+#[must_use]
+pub fn marks_of_claims(memory: &Memory) -> Marks {
+    let agent = match memory.scope {
+        Scope::Agent => memory.agent_id.as_deref().unwrap_or_default(),
+        Scope::Shared => "",
+    };
+    let mut collected = Collected { scope: (memory.scope, agent), marks: Marks::default() };
+    for one in claims::stated(memory) {
+        for sort in ["single", "many"] {
+            let mark = collected.mark(&(sort, &one.subject, &one.attribute));
+            collected.marks.sought.push(mark);
+        }
+    }
+    collected.finish()
+}
+
 struct Collected<'a> {
     scope: (Scope, &'a str),
     marks: Marks,

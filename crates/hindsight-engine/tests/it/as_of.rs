@@ -48,7 +48,15 @@ impl Past {
     fn change(&self, memory: &Memory, content: &str) {
         let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
         let (maker, request_id) = (Maker::Caller, None);
-        let update = UpdateRequest { id: memory.id, patch, version: None, vectors: None, maker, request_id };
+        let update = UpdateRequest {
+            id: memory.id,
+            patch,
+            version: None,
+            allow_forgotten: false,
+            vectors: None,
+            maker,
+            request_id,
+        };
         let written = self.engine.update(&ns("ops"), update).unwrap();
         self.engine.commit_step().unwrap();
         written.wait().unwrap();

@@ -44,6 +44,7 @@ fn writer(engine: &Engine, number: usize, stop: &AtomicBool) -> Vec<Told> {
                     vectors: None,
                     maker: Maker::Caller,
                     request_id: None,
+                    allow_forgotten: false,
                 };
                 let revision = engine.update(&ns(namespace), update).unwrap().wait().unwrap().revision;
                 told.push((revision, *namespace, *id, (content.clone(), State::Active)));
@@ -51,7 +52,8 @@ fn writer(engine: &Engine, number: usize, stop: &AtomicBool) -> Vec<Told> {
             4 if mine.len() > 2 => {
                 let (namespace, id, content) = mine.swap_remove(round * 3 % mine.len());
                 let target = ForgetTarget::Ids(vec![id]);
-                let forget = ForgetRequest { target, validate_only: false, request_id: None };
+                let forget =
+                    ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
                 let revision = engine.forget(&ns(namespace), forget).unwrap().wait().unwrap().revision;
                 told.push((revision, namespace, id, (content, State::Forgotten)));
             }

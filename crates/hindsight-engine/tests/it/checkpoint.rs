@@ -10,14 +10,25 @@ use crate::support::{Db, fact, ns, open, vectors};
 
 fn update(db: &Db, id: hindsight_core::MemoryId, content: &str) {
     let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
-    let update =
-        UpdateRequest { id, patch, version: None, vectors: None, maker: Maker::Caller, request_id: None };
+    let update = UpdateRequest {
+        id,
+        patch,
+        version: None,
+        vectors: None,
+        maker: Maker::Caller,
+        request_id: None,
+        allow_forgotten: false,
+    };
     db.engine.update(&ns("ops"), update).unwrap().wait().unwrap();
 }
 
 fn forget(db: &Db, id: hindsight_core::MemoryId) {
-    let forget =
-        ForgetRequest { target: ForgetTarget::Ids(vec![id]), validate_only: false, request_id: None };
+    let forget = ForgetRequest {
+        target: ForgetTarget::Ids(vec![id]),
+        validate_only: false,
+        request_id: None,
+        with_derived: false,
+    };
     db.engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
 }
 

@@ -31,8 +31,15 @@ fn write(engine: &Engine, round: usize) -> Written {
 
 fn change(engine: &Engine, name: &str, id: MemoryId) -> Memory {
     let patch = Patch { content: Some("changed".to_owned()), ..Patch::default() };
-    let update =
-        UpdateRequest { id, patch, version: None, vectors: None, maker: Maker::Caller, request_id: None };
+    let update = UpdateRequest {
+        id,
+        patch,
+        version: None,
+        vectors: None,
+        maker: Maker::Caller,
+        request_id: None,
+        allow_forgotten: false,
+    };
     engine.update(&ns(name), update).unwrap().wait().unwrap().memory
 }
 
@@ -129,7 +136,7 @@ fn what_the_log_changed_after_the_checkpoint_wins() {
     let (engine, _) = open(dir.path());
     written[0].1 = change(&engine, "one", written[0].1.id);
     let target = ForgetTarget::Ids(vec![written[1].1.id]);
-    let forget = ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
     engine.forget(&ns("one"), forget).unwrap().wait().unwrap();
     // A crash: no checkpoint stores these changes.
     drop(engine);

@@ -107,7 +107,8 @@ fn compaction_after_load_and_churn_disk_stays_within_1_3_of_raw() {
     let padding = "what the agent saw ".repeat(40);
     let items = (0..500).map(|number| WriteItem::new(fact(&format!("{number} {padding}")), None)).collect();
     let on_duplicate = Some(OnDuplicate::Allow);
-    let batch = BatchRequest { items, all_or_nothing: true, on_duplicate, request_id: None };
+    let batch =
+        BatchRequest { items, all_or_nothing: true, on_duplicate, request_id: None, allow_forgotten: false };
     let ids: Vec<_> = db
         .engine
         .write_batch(&ns("ops"), batch)
@@ -130,6 +131,7 @@ fn compaction_after_load_and_churn_disk_stays_within_1_3_of_raw() {
                 vectors: None,
                 maker: Maker::Caller,
                 request_id: None,
+                allow_forgotten: false,
             };
             drop(db.engine.update(&ns("ops"), update).unwrap());
         }
@@ -140,7 +142,7 @@ fn compaction_after_load_and_churn_disk_stays_within_1_3_of_raw() {
     assert!(most * 10 <= raw * 13, "{raw} bytes raw, {most} at most");
     // What is forgotten costs nothing beyond its own record.
     let target = ForgetTarget::Ids(ids[..100].to_vec());
-    let forget = ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
     db.engine.forget(&ns("ops"), forget).and_then(Unsynced::wait).unwrap();
     db.engine.checkpoint().unwrap();
     let now = bytes_of(&db.dir.path().join("ns"));

@@ -34,7 +34,7 @@ struct Life {
 }
 
 fn purge(target: PurgeTarget) -> PurgeRequest {
-    PurgeRequest { target, validate_only: false, request_id: None }
+    PurgeRequest { target, validate_only: false, request_id: None, with_derived: false }
 }
 
 fn tagged(tag: &str) -> Filter {
@@ -120,8 +120,12 @@ fn a12_after_the_receipt_no_byte_is_left_and_everything_else_is() {
 
     // A dry run counts, another number is refused, forgotten ones go too.
     let forgotten = by_filter[0].id.unwrap();
-    let forget =
-        ForgetRequest { target: ForgetTarget::Ids(vec![forgotten]), validate_only: false, request_id: None };
+    let forget = ForgetRequest {
+        target: ForgetTarget::Ids(vec![forgotten]),
+        validate_only: false,
+        request_id: None,
+        with_derived: false,
+    };
     life.engine.forget(&ns(SPACE), forget).and_then(Unsynced::wait).unwrap();
     let target = |expected_count| PurgeTarget::Matching { filter: tagged("canary"), expected_count };
     let dry = PurgeRequest { validate_only: true, ..purge(target(None)) };

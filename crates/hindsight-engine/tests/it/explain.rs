@@ -26,7 +26,7 @@ fn query(text: &str) -> Recall {
 
 fn forget(db: &Past, memory: &Memory) {
     let target = ForgetTarget::Ids(vec![memory.id]);
-    let forget = ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = ForgetRequest { target, with_derived: false, validate_only: false, request_id: None };
     let done = db.engine.forget(&ns("ops"), forget).unwrap();
     db.engine.commit_step().unwrap();
     done.wait().unwrap();
@@ -321,7 +321,7 @@ proptest! {
             } else if kept.state == 2 {
                 let patch = Patch { importance: Some(0.9), ..Patch::default() };
                 let maker = Maker::Caller;
-                let update = UpdateRequest { id: memory.id, patch, version: None, vectors: None, maker, request_id: None };
+                let update = UpdateRequest { id: memory.id, patch, version: None, allow_forgotten: false, vectors: None, maker, request_id: None };
                 drop(db.engine.update(&ns("ops"), update).unwrap());
                 db.engine.commit_step().unwrap();
             }

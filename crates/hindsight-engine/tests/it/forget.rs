@@ -6,7 +6,12 @@ use hindsight_engine::{EngineError, ForgetRequest, ForgetTarget, RestoreRequest}
 use crate::support::{Db, fact, fields, ns};
 
 fn ids(ids: &[MemoryId]) -> ForgetRequest {
-    ForgetRequest { target: ForgetTarget::Ids(ids.to_vec()), validate_only: false, request_id: None }
+    ForgetRequest {
+        target: ForgetTarget::Ids(ids.to_vec()),
+        validate_only: false,
+        request_id: None,
+        with_derived: false,
+    }
 }
 
 fn tagged(tag: &str, expected_count: Option<u32>, validate_only: bool) -> ForgetRequest {
@@ -15,6 +20,7 @@ fn tagged(tag: &str, expected_count: Option<u32>, validate_only: bool) -> Forget
         target: ForgetTarget::Matching { filter, expected_count },
         validate_only,
         request_id: None,
+        with_derived: false,
     }
 }
 
@@ -60,7 +66,8 @@ fn an_empty_filter_or_an_unknown_id_forgets_nothing() {
     let db = Db::new();
     let memory = db.write(fact("keep me"));
     let everything = ForgetTarget::Matching { filter: Filter::default(), expected_count: None };
-    let request = ForgetRequest { target: everything, validate_only: false, request_id: None };
+    let request =
+        ForgetRequest { target: everything, validate_only: false, request_id: None, with_derived: false };
     assert_eq!(fields(db.engine.forget(&ns("ops"), request).unwrap_err()), ["filter"]);
     let unknown = MemoryId::from_u128(1);
     let error = db.engine.forget(&ns("ops"), ids(&[memory.id, unknown])).unwrap_err();

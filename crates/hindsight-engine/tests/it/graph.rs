@@ -34,7 +34,7 @@ fn write(engine: &Engine, numbers: std::ops::Range<u32>) -> Vec<MemoryId> {
 
 fn forget(engine: &Engine, id: MemoryId) {
     let target = ForgetTarget::Ids(vec![id]);
-    let request = ForgetRequest { target, validate_only: false, request_id: None };
+    let request = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
     engine.forget(&ns("ops"), request).unwrap().wait().unwrap();
 }
 

@@ -269,7 +269,10 @@ fn l3_what_was_forgotten_is_purged_after_its_days_by_the_job() {
     let lab = Lab::new(Life { forgotten: 10, ..Life::default() });
     let id = lab.write(fact("the alarm code is 4417")).id;
     let target = ForgetTarget::Ids(vec![id]);
-    lab.done(lab.engine.forget(&ns("ops"), ForgetRequest { target, validate_only: false, request_id: None }));
+    lab.done(lab.engine.forget(
+        &ns("ops"),
+        ForgetRequest { target, validate_only: false, request_id: None, with_derived: false },
+    ));
     lab.day(9);
     assert_eq!(counts(&lab.run(Job::Purge, false)), []);
     lab.day(11);

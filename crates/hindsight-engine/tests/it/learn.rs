@@ -360,7 +360,12 @@ fn w7_l3_a_forgotten_piece_of_history_comes_back_as_history() {
     let bern = say(&db, with_claim("lives in Bern", ["user", "city", "Bern"])).memory;
     say(&db, with_claim("lives in Rome", ["user", "city", "Rome"]));
     let target = hindsight_engine::ForgetTarget::Ids(vec![bern.id]);
-    let forget = hindsight_engine::ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = hindsight_engine::ForgetRequest {
+        target,
+        validate_only: false,
+        request_id: None,
+        with_derived: false,
+    };
     db.engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
     db.engine
         .restore(&ns("ops"), RestoreRequest { ids: vec![bern.id], request_id: None })

@@ -117,6 +117,7 @@ fn make_round(engine: &Engine, round: u32) {
     let changed = write("ops", fact(&format!("build {number} takes 5 minutes")), Some(&[1.0, 0.0]), None);
     let patch = Patch { content: Some(format!("build {number} takes 6 minutes")), ..Patch::default() };
     let update = UpdateRequest {
+        allow_forgotten: false,
         id: changed.id,
         patch,
         version: None,
@@ -127,7 +128,7 @@ fn make_round(engine: &Engine, round: u32) {
     engine.update(&ns("ops"), update).unwrap().wait().unwrap();
     let forgotten = write("ops", fact(&format!("window {number} is broken, 第{number}扇窗")), None, None);
     let target = ForgetTarget::Ids(vec![forgotten.id]);
-    let forget = ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = ForgetRequest { target, with_derived: false, validate_only: false, request_id: None };
     engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
     let claim = Claim {
         subject: "user".to_owned(),

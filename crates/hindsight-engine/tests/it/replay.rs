@@ -47,14 +47,19 @@ fn run(db: &Db, ids: &mut Vec<MemoryId>, op: Op) {
                 vectors: None,
                 maker: Maker::Caller,
                 request_id: None,
+                allow_forgotten: false,
             };
             // Refused for a forgotten memory; then nothing may have changed.
             let _ = db.engine.update(&ns("ops"), update).map(|unsynced| unsynced.wait().unwrap());
         }
         Op::Forget(index) => {
             let Some(id) = at(index, ids) else { return };
-            let forget =
-                ForgetRequest { target: ForgetTarget::Ids(vec![id]), validate_only: false, request_id: None };
+            let forget = ForgetRequest {
+                target: ForgetTarget::Ids(vec![id]),
+                validate_only: false,
+                request_id: None,
+                with_derived: false,
+            };
             db.engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
         }
         Op::Restore(index) => {

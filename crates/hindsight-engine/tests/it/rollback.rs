@@ -98,7 +98,7 @@ fn w7_l3_a_forgotten_successor_stays_forgotten() {
     let fat = goal(&db, 0, "减脂");
     let muscle = goal(&db, 30, "增肌");
     let target = ForgetTarget::Ids(vec![muscle.id]);
-    let forget = ForgetRequest { target, validate_only: false, request_id: None };
+    let forget = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
     db.engine.forget(&ns("ops"), forget).unwrap().wait().unwrap();
     assert_eq!(history(&db, &fat), ["我想减脂"]);
     let done = roll_back(&db, &fat).unwrap();

@@ -134,14 +134,23 @@ impl Pair {
                 let patch = Patch { importance: Some(importance), ..Patch::default() };
                 let vectors = vector.and_then(|values| vectors("m", &values));
                 let maker = Maker::Caller;
-                let update = UpdateRequest { id, patch, version, vectors, maker, request_id: None };
+                let update = UpdateRequest {
+                    id,
+                    patch,
+                    version,
+                    vectors,
+                    maker,
+                    request_id: None,
+                    allow_forgotten: false,
+                };
                 drop(self.engine.update(&ns("ops"), update).unwrap());
                 self.learn(id, vector.or(self.model[&id].1));
             }
             Step::Forget(at) => {
                 let Some(id) = self.some(at) else { return };
                 let target = ForgetTarget::Ids(vec![id]);
-                let forget = ForgetRequest { target, validate_only: false, request_id: None };
+                let forget =
+                    ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
                 drop(self.engine.forget(&ns("ops"), forget).unwrap());
                 self.learn(id, self.model[&id].1);
             }

@@ -26,11 +26,13 @@ mod directory;
 mod disk;
 mod erasure;
 mod expect;
+mod life;
 mod model;
 mod planted;
 pub(crate) mod random;
 mod request;
 mod sabotage;
+mod settle;
 mod sim;
 mod step;
 
@@ -116,6 +118,8 @@ fn a1_power_cuts_at_random_calls() {
                 && all.checkpoints > 5
                 && all.intact > 0
                 && all.rebuilt > 5
+                && all.archived > 0
+                && all.tombstoned > 0
                 && all.cold_reads > 100,
             "{all:?}"
         );

@@ -7,7 +7,15 @@ use crate::support::{Db, fact, ns, vectors};
 
 fn change(id: hindsight_core::MemoryId, content: &str) -> UpdateRequest {
     let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
-    UpdateRequest { id, patch, version: None, vectors: None, maker: Maker::Caller, request_id: None }
+    UpdateRequest {
+        id,
+        patch,
+        version: None,
+        vectors: None,
+        maker: Maker::Caller,
+        request_id: None,
+        allow_forgotten: false,
+    }
 }
 
 #[test]

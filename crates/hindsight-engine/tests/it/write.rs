@@ -90,6 +90,7 @@ fn w1_a_bad_item_of_a_batch_is_refused_by_itself() {
         all_or_nothing,
         on_duplicate: None,
         request_id: Some(format!("b-{all_or_nothing}")),
+        allow_forgotten: false,
     };
     let refused = db.engine.write_batch(&ns("ops"), batch(true)).unwrap_err();
     assert_eq!(fields(refused), ["items[1].content"]);
@@ -186,6 +187,7 @@ fn w9_a_replay_waits_for_what_it_shows() {
         vectors: None,
         maker: Maker::Caller,
         request_id: None,
+        allow_forgotten: false,
     };
     let changed = engine.update(&ns("ops"), update).unwrap();
     assert!(write().lsn() >= changed.lsn(), "it shows the change, so it waits for the change");

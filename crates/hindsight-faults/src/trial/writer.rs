@@ -157,8 +157,11 @@ pub(super) async fn send(
             // A repeated request is repeated as it was: before it was entered, or as if.
             let (revision, version) = item.map_or((0, 0), |item| (item.revision + 1, item.version));
             let patch = Patch { content: Some(content(ledger.key(number), revision)), ..Patch::default() };
-            let options =
-                UpdateOptions { version: with_version.then_some(version), vectors: None, request_id };
+            let options = UpdateOptions {
+                version: with_version.then_some(version),
+                request_id,
+                ..UpdateOptions::default()
+            };
             let updated = namespace.update_with(id, patch, options).await?;
             Ok(Answer {
                 ids: vec![updated.memory.id],

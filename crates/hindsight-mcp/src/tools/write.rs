@@ -31,6 +31,7 @@ pub(super) fn tool() -> Tool {
         .text("subject", "Whom or what it states something about")
         .text("attribute", "Which property")
         .text("value", "The property's value")
+        .flag("single_valued", "The property has one value at a time: a newer one replaces it")
         .text("task_type", "For a procedure: the kind of task")
         .text("occurred_at", "When it happened (RFC 3339 or date)")
         .text("valid_to", "Until when it is true")
@@ -78,10 +79,13 @@ fn claim(arguments: &mut Arguments) -> Result<Option<Claim>, Invalid> {
     let subject = arguments.text("subject")?;
     let attribute = arguments.text("attribute")?;
     let value = arguments.text("value")?;
+    let single_valued = arguments.flag("single_valued")?;
     match (subject, attribute, value) {
         (Some(subject), Some(attribute), Some(value)) => {
-            let claim = json!({"subject": subject, "attribute": attribute, "value": value});
-            serde_json::from_value(claim).map(Some).map_err(|bad| Invalid::one("subject", bad.to_string()))
+            Ok(Some(Claim { subject, attribute, value, single_valued }))
+        }
+        (None, None, None) if single_valued => {
+            Err(Invalid::one("single_valued", "belongs to a statement: give subject, attribute and value"))
         }
         (None, None, None) => Ok(None),
         (None, ..) => Err(Invalid::one("subject", "is missing: attribute and value need one")),

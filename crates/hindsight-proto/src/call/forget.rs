@@ -26,6 +26,8 @@ pub struct ForgetCall {
     pub namespace: Namespace,
     /// Which.
     pub target: ForgetTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and forget nothing.
     pub validate_only: bool,
     /// The caller's own id of the request.
@@ -42,10 +44,11 @@ impl ForgetCall {
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
         let target = gather.keep_some(target(&wire.ids, wire.filter, wire.expected_count));
         let request_id = gather.keep(super::request_id(wire.request_id));
-        let validate_only = wire.validate_only;
+        let (validate_only, with_derived) = (wire.validate_only, wire.with_derived);
         super::finish(gather, namespace.zip(target), |(namespace, target)| ForgetCall {
             namespace,
             target,
+            with_derived,
             validate_only,
             request_id,
         })
@@ -65,6 +68,7 @@ impl ForgetCall {
             ids,
             filter,
             validate_only: self.validate_only,
+            with_derived: self.with_derived,
             expected_count,
             request_id: text::or_empty(self.request_id),
         }

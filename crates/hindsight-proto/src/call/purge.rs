@@ -31,6 +31,8 @@ pub struct PurgeCall {
     pub namespace: Namespace,
     /// What.
     pub target: PurgeTarget,
+    /// Also what was made from them, and from that in turn.
+    pub with_derived: bool,
     /// Count, and purge nothing.
     pub validate_only: bool,
     /// The caller's own id of the request.
@@ -86,10 +88,11 @@ impl PurgeCall {
         });
         let target = gather.keep_some(target);
         let request_id = gather.keep(super::request_id(wire.request_id));
-        let validate_only = wire.validate_only;
+        let (validate_only, with_derived) = (wire.validate_only, wire.with_derived);
         super::finish(gather, namespace.zip(target), |(namespace, target)| PurgeCall {
             namespace,
             target,
+            with_derived,
             validate_only,
             request_id,
         })
@@ -101,6 +104,7 @@ impl PurgeCall {
         let mut wire = v1::PurgeRequest {
             namespace: self.namespace.to_string(),
             validate_only: self.validate_only,
+            with_derived: self.with_derived,
             request_id: text::or_empty(self.request_id),
             ..v1::PurgeRequest::default()
         };

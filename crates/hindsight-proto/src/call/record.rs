@@ -19,6 +19,8 @@ pub struct RecordCall {
     pub validate_only: bool,
     /// What happens when the same is known already.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -35,7 +37,7 @@ impl RecordCall {
         let request_id = gather.keep(super::request_id(std::mem::take(&mut wire.request_id)));
         let on_duplicate = gather.keep(words::optional("on_duplicate", wire.on_duplicate));
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
-        let validate_only = wire.validate_only;
+        let (validate_only, allow_forgotten) = (wire.validate_only, wire.allow_forgotten);
         let record = gather.keep(record_from_wire(wire));
         super::finish(gather, namespace, |namespace| RecordCall {
             namespace,
@@ -43,6 +45,7 @@ impl RecordCall {
             vectors,
             validate_only,
             on_duplicate,
+            allow_forgotten,
             request_id,
         })
     }
@@ -85,6 +88,7 @@ impl RecordCall {
             embedding_model,
             validate_only: self.validate_only,
             on_duplicate: words::number(self.on_duplicate),
+            allow_forgotten: self.allow_forgotten,
             request_id: text::or_empty(self.request_id),
         })
     }

@@ -18,6 +18,8 @@ pub struct UpdateCall {
     pub version: Option<u64>,
     /// New vectors, unchecked.
     pub vectors: Option<RawVectors>,
+    /// Let it say what was forgotten or purged.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -35,12 +37,14 @@ impl UpdateCall {
         let vectors = gather.keep(vectors::from_wire(wire.vectors, wire.embedding_model));
         let request_id = gather.keep(super::request_id(wire.request_id));
         let version = (wire.version != 0).then_some(wire.version);
+        let allow_forgotten = wire.allow_forgotten;
         super::finish(gather, namespace.zip(id), |(namespace, id)| UpdateCall {
             namespace,
             id,
             patch,
             version,
             vectors,
+            allow_forgotten,
             request_id,
         })
     }
@@ -69,6 +73,7 @@ impl UpdateCall {
             patch: Some(patch),
             update_mask: Some(mask),
             version: self.version.unwrap_or(0),
+            allow_forgotten: self.allow_forgotten,
             vectors,
             embedding_model,
             request_id: text::or_empty(self.request_id),

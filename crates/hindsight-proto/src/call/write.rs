@@ -43,6 +43,8 @@ pub struct WriteCall {
     pub validate_only: bool,
     /// What happens when the same is known already.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -59,12 +61,13 @@ impl WriteCall {
         let request_id = gather.keep(super::request_id(wire.request_id));
         let on_duplicate = gather.keep(words::optional("on_duplicate", wire.on_duplicate));
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
-        let validate_only = wire.validate_only;
+        let (validate_only, allow_forgotten) = (wire.validate_only, wire.allow_forgotten);
         super::finish(gather, namespace, |namespace| WriteCall {
             namespace,
             entry,
             validate_only,
             on_duplicate,
+            allow_forgotten,
             request_id,
         })
     }
@@ -83,6 +86,7 @@ impl WriteCall {
             embedding_model,
             validate_only: self.validate_only,
             on_duplicate: words::number(self.on_duplicate),
+            allow_forgotten: self.allow_forgotten,
             request_id: text::or_empty(self.request_id),
         })
     }
@@ -99,6 +103,8 @@ pub struct BatchWriteCall {
     pub all_or_nothing: bool,
     /// What happens with an item that says what is known already.
     pub on_duplicate: Option<OnDuplicate>,
+    /// Store what was forgotten or purged, too.
+    pub allow_forgotten: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }
@@ -114,7 +120,7 @@ impl BatchWriteCall {
         let request_id = gather.keep(super::request_id(wire.request_id));
         let on_duplicate = gather.keep(words::optional("on_duplicate", wire.on_duplicate));
         let namespace = gather.keep_some(super::namespace(&wire.namespace));
-        let all_or_nothing = wire.all_or_nothing;
+        let (all_or_nothing, allow_forgotten) = (wire.all_or_nothing, wire.allow_forgotten);
         let (items, place) = (wire.items.into_iter(), wire.namespace);
         let items = items
             .map(|item| WriteEntry::from_wire(item.memory, item.vectors, item.embedding_model, &place))
@@ -124,6 +130,7 @@ impl BatchWriteCall {
             items,
             all_or_nothing,
             on_duplicate,
+            allow_forgotten,
             request_id,
         })
     }
@@ -138,6 +145,7 @@ pub fn batch_to_wire(
     entries: Vec<WriteEntry>,
     all_or_nothing: bool,
     on_duplicate: Option<OnDuplicate>,
+    allow_forgotten: bool,
     request_id: Option<String>,
 ) -> Result<v1::BatchWriteRequest, Invalid> {
     check_count(entries.len())?;
@@ -152,6 +160,7 @@ pub fn batch_to_wire(
         items: items.collect::<Result<_, Invalid>>()?,
         all_or_nothing,
         on_duplicate: words::number(on_duplicate),
+        allow_forgotten,
         request_id: text::or_empty(request_id),
     })
 }

@@ -507,6 +507,154 @@ impl VectorRole {
         }
     }
 }
+/// What a token stands for. The token itself is shown once, when it is made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Credential {
+    /// The public part of the token.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// What people call it.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "3")]
+    pub grants: ::prost::alloc::vec::Vec<Grant>,
+    /// The best grade that memories written with it have.
+    #[prost(enumeration = "SourceKind", tag = "4")]
+    pub source_kind: i32,
+    /// The agent that it belongs to, if to one.
+    #[prost(string, tag = "5")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "6")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "7")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// To the minute.
+    #[prost(message, optional, tag = "8")]
+    pub last_used_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "9")]
+    pub revoked_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Rights in some namespaces.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Grant {
+    /// A namespace (`ops`), a beginning (`team-*`), or all (`*`).
+    #[prost(string, tag = "1")]
+    pub namespaces: ::prost::alloc::string::String,
+    /// Of observe, read, write, forget, purge, rules, audit, backup, admin.
+    #[prost(string, repeated, tag = "2")]
+    pub rights: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateTokenRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "2")]
+    pub grants: ::prost::alloc::vec::Vec<Grant>,
+    /// Left out: admin for a token with the right of that name, else agent_verified.
+    #[prost(enumeration = "SourceKind", tag = "3")]
+    pub source_kind: i32,
+    #[prost(string, tag = "4")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateTokenResponse {
+    /// The token. It can't be had again.
+    #[prost(string, tag = "1")]
+    pub token: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub credential: ::core::option::Option<Credential>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListTokensRequest {
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListTokensResponse {
+    /// By id, those that were taken back among them.
+    #[prost(message, repeated, tag = "1")]
+    pub credentials: ::prost::alloc::vec::Vec<Credential>,
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeTokenRequest {
+    /// The id of the credential.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RevokeTokenResponse {
+    #[prost(message, optional, tag = "1")]
+    pub credential: ::core::option::Option<Credential>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListAuditEventsRequest {
+    /// Left out: those of all namespaces and of none, for which the right has to hold everywhere.
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// The id of a token.
+    #[prost(string, tag = "2")]
+    pub token_id: ::prost::alloc::string::String,
+    /// A call, such as `Purge` or `AdminService/Purge`.
+    #[prost(string, tag = "3")]
+    pub call: ::prost::alloc::string::String,
+    /// `OK`, or the reason of a refusal, such as `NAMESPACE_DENIED`.
+    #[prost(string, tag = "4")]
+    pub result: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "6")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(int32, tag = "7")]
+    pub page_size: i32,
+    #[prost(string, tag = "8")]
+    pub page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListAuditEventsResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub events: ::prost::alloc::vec::Vec<AuditEvent>,
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Where the trail ends, as NUMBER:HASH: kept elsewhere, it shows later that nothing was cut off.
+    #[prost(string, tag = "3")]
+    pub anchor: ::prost::alloc::string::String,
+}
+/// Who did what. Never a content.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AuditEvent {
+    #[prost(uint64, tag = "1")]
+    pub seq: u64,
+    #[prost(message, optional, tag = "2")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(string, tag = "3")]
+    pub token_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub token_name: ::prost::alloc::string::String,
+    /// The address that the call came from.
+    #[prost(string, tag = "5")]
+    pub peer: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub call: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub namespace: ::prost::alloc::string::String,
+    /// How many memories (or tokens, or events) it stored, changed or returned.
+    #[prost(uint64, tag = "8")]
+    pub count: u64,
+    #[prost(string, tag = "9")]
+    pub result: ::prost::alloc::string::String,
+    #[prost(string, tag = "10")]
+    pub request_id: ::prost::alloc::string::String,
+    /// The hash of the entry, in hex.
+    #[prost(string, tag = "11")]
+    pub hash: ::prost::alloc::string::String,
+}
 /// Conditions on memories. Within a list any word may match; the fields, all, any and not must hold together.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Filter {
@@ -591,13 +739,23 @@ pub struct GetNamespaceStatsResponse {
     pub stats: ::core::option::Option<NamespaceStats>,
 }
 /// What can be set about a namespace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceSettings {
     /// Sync unless it was set.
     #[prost(enumeration = "Durability", tag = "1")]
     pub durability: i32,
+    /// How long its memories live, where that differs from the server's configuration: `episode_days`, `fact_days`,
+    /// `preference_days`, `procedure_days`, `rule_days`, the same after `unrecalled_`, `episodes_per_task_type`,
+    /// `forgotten_days`. 0 is for ever, or any number. A mask names one as `life.episode_days`, or all as `life`.
+    #[prost(map = "string, uint32", tag = "2")]
+    pub life: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
+    /// How its rules are found and live, where that differs from the server's own numbers, shares in hundredths: `min_episodes`,
+    /// `min_confidence`, `activate_after`, `deprecate_below`, `valid_days`, `min_trust`, `trust_agents`. A mask names one as
+    /// `rules.trust_agents`, or all as `rules`.
+    #[prost(map = "string, uint32", tag = "3")]
+    pub rules: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceInfo {
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
@@ -618,12 +776,12 @@ pub struct GetNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "1")]
     pub namespace: ::prost::alloc::string::String,
@@ -636,7 +794,7 @@ pub struct UpdateNamespaceRequest {
     #[prost(string, tag = "4")]
     pub request_id: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateNamespaceResponse {
     #[prost(message, optional, tag = "1")]
     pub namespace: ::core::option::Option<NamespaceInfo>,
@@ -768,6 +926,9 @@ pub struct PurgeRequest {
     /// Sent again, it gives the receipt again.
     #[prost(string, tag = "7")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "8")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PurgeResponse {
@@ -784,6 +945,9 @@ pub struct PurgeResponse {
     /// Absent when nothing was purged.
     #[prost(message, optional, tag = "5")]
     pub receipt: ::core::option::Option<PurgeReceipt>,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "6")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// What was erased from where.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -858,6 +1022,58 @@ pub struct BackupSummary {
     #[prost(bytes = "bytes", tag = "4")]
     pub blake3: ::prost::bytes::Bytes,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConsolidateRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Shows what would come, and stores nothing.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+    /// Least episodes that agree, 2 or more; the server's own number when absent.
+    #[prost(uint32, optional, tag = "3")]
+    pub min_episodes: ::core::option::Option<u32>,
+    /// Least confidence of a new rule, 0 to 1; the server's own when absent.
+    #[prost(double, optional, tag = "4")]
+    pub min_confidence: ::core::option::Option<f64>,
+    #[prost(string, tag = "5")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConsolidateResponse {
+    /// The rules that it made or changed, at most 1000 of them.
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<ConsolidatedRule>,
+    #[prost(uint64, tag = "2")]
+    pub created: u64,
+    #[prost(uint64, tag = "3")]
+    pub revised: u64,
+    #[prost(uint64, tag = "4")]
+    pub replaced: u64,
+    /// Episodes that were read, and cases that they tell of: a type of task that went wrong for one cause.
+    #[prost(uint64, tag = "5")]
+    pub episodes: u64,
+    #[prost(uint64, tag = "6")]
+    pub cases: u64,
+    #[prost(bool, tag = "7")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "8")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConsolidatedRule {
+    #[prost(enumeration = "RuleChange", tag = "1")]
+    pub change: i32,
+    #[prost(message, optional, tag = "2")]
+    pub rule: ::core::option::Option<Memory>,
+    /// k and n of its confidence: how often an episode agreed, and how often one spoke of it.
+    #[prost(uint32, tag = "3")]
+    pub agreeing: u32,
+    #[prost(uint32, tag = "4")]
+    pub episodes: u32,
+    /// The rules that it took the place of.
+    #[prost(string, repeated, tag = "5")]
+    pub replaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListJobsRequest {}
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -867,7 +1083,7 @@ pub struct ListJobsResponse {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct JobStatus {
-    /// archive or purge.
+    /// archive, consolidate or purge.
     #[prost(string, tag = "1")]
     pub job: ::prost::alloc::string::String,
     /// What it does, in a sentence.
@@ -954,6 +1170,42 @@ impl Durability {
             "DURABILITY_UNSPECIFIED" => Some(Self::Unspecified),
             "DURABILITY_SYNC" => Some(Self::Sync),
             "DURABILITY_ASYNC" => Some(Self::Async),
+            _ => None,
+        }
+    }
+}
+/// What a consolidation does to a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleChange {
+    Unspecified = 0,
+    /// There was no rule for the case.
+    Created = 1,
+    /// The rule says so already, and has a new version.
+    Revised = 2,
+    /// There was a rule for the case that taught otherwise; it is history.
+    Replaced = 3,
+}
+impl RuleChange {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_CHANGE_UNSPECIFIED",
+            Self::Created => "RULE_CHANGE_CREATED",
+            Self::Revised => "RULE_CHANGE_REVISED",
+            Self::Replaced => "RULE_CHANGE_REPLACED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_CHANGE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_CHANGE_CREATED" => Some(Self::Created),
+            "RULE_CHANGE_REVISED" => Some(Self::Revised),
+            "RULE_CHANGE_REPLACED" => Some(Self::Replaced),
             _ => None,
         }
     }
@@ -1685,6 +1937,32 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "Purge"));
             self.inner.unary(req, path, codec).await
         }
+        /// Makes rules of what the episodes of a namespace agree on, or newer versions of the rules that say so already. Without
+        /// news nothing changes. It is done in steps: one that is cut off is gone on with by the next.
+        pub async fn consolidate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ConsolidateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ConsolidateResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/Consolidate",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "Consolidate"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Who answers: version, uptime, log position, embedding model.
         pub async fn get_server_info(
             &mut self,
@@ -1783,6 +2061,106 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "RunJob"));
             self.inner.unary(req, path, codec).await
         }
+        /// Makes a token, and shows it this once.
+        pub async fn create_token(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CreateTokenResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/CreateToken",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "CreateToken"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Names the credentials, page by page.
+        pub async fn list_tokens(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListTokensRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListTokensResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/ListTokens",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "ListTokens"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a token back: its next call is refused, and its open streams end within a second.
+        pub async fn revoke_token(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevokeTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeTokenResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/RevokeToken",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "RevokeToken"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Who did what, newest first.
+        pub async fn list_audit_events(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListAuditEventsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAuditEventsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/ListAuditEvents",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "ListAuditEvents"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1804,6 +2182,15 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::PurgeRequest>,
         ) -> std::result::Result<tonic::Response<super::PurgeResponse>, tonic::Status>;
+        /// Makes rules of what the episodes of a namespace agree on, or newer versions of the rules that say so already. Without
+        /// news nothing changes. It is done in steps: one that is cut off is gone on with by the next.
+        async fn consolidate(
+            &self,
+            request: tonic::Request<super::ConsolidateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ConsolidateResponse>,
+            tonic::Status,
+        >;
         /// Who answers: version, uptime, log position, embedding model.
         async fn get_server_info(
             &self,
@@ -1837,6 +2224,38 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::RunJobRequest>,
         ) -> std::result::Result<tonic::Response<super::RunJobResponse>, tonic::Status>;
+        /// Makes a token, and shows it this once.
+        async fn create_token(
+            &self,
+            request: tonic::Request<super::CreateTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CreateTokenResponse>,
+            tonic::Status,
+        >;
+        /// Names the credentials, page by page.
+        async fn list_tokens(
+            &self,
+            request: tonic::Request<super::ListTokensRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListTokensResponse>,
+            tonic::Status,
+        >;
+        /// Takes a token back: its next call is refused, and its open streams end within a second.
+        async fn revoke_token(
+            &self,
+            request: tonic::Request<super::RevokeTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeTokenResponse>,
+            tonic::Status,
+        >;
+        /// Who did what, newest first.
+        async fn list_audit_events(
+            &self,
+            request: tonic::Request<super::ListAuditEventsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAuditEventsResponse>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct AdminServiceServer<T> {
@@ -1943,6 +2362,51 @@ pub mod admin_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = PurgeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/Consolidate" => {
+                    #[allow(non_camel_case_types)]
+                    struct ConsolidateSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ConsolidateRequest>
+                    for ConsolidateSvc<T> {
+                        type Response = super::ConsolidateResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ConsolidateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::consolidate(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ConsolidateSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2139,6 +2603,187 @@ pub mod admin_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/hindsight.v1.AdminService/CreateToken" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateTokenSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::CreateTokenRequest>
+                    for CreateTokenSvc<T> {
+                        type Response = super::CreateTokenResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateTokenRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::create_token(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateTokenSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/ListTokens" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListTokensSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ListTokensRequest>
+                    for ListTokensSvc<T> {
+                        type Response = super::ListTokensResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListTokensRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::list_tokens(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListTokensSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/RevokeToken" => {
+                    #[allow(non_camel_case_types)]
+                    struct RevokeTokenSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::RevokeTokenRequest>
+                    for RevokeTokenSvc<T> {
+                        type Response = super::RevokeTokenResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RevokeTokenRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::revoke_token(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RevokeTokenSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/ListAuditEvents" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListAuditEventsSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ListAuditEventsRequest>
+                    for ListAuditEventsSvc<T> {
+                        type Response = super::ListAuditEventsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListAuditEventsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::list_audit_events(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListAuditEventsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -2218,6 +2863,9 @@ pub struct WriteRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "7")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "8")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WriteResponse {
@@ -2259,6 +2907,9 @@ pub struct BatchWriteRequest {
     /// For each item; one meets the items before it, too.
     #[prost(enumeration = "OnDuplicate", tag = "5")]
     pub on_duplicate: i32,
+    /// Stores what was forgotten or purged, too.
+    #[prost(bool, tag = "6")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BatchWriteResponse {
@@ -2368,6 +3019,9 @@ pub struct RecordRequest {
     pub request_id: ::prost::alloc::string::String,
     #[prost(enumeration = "OnDuplicate", tag = "34")]
     pub on_duplicate: i32,
+    /// Stores it though what it says was forgotten or purged.
+    #[prost(bool, tag = "35")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordResponse {
@@ -2690,6 +3344,9 @@ pub struct UpdateRequest {
     pub embedding_model: ::prost::alloc::string::String,
     #[prost(string, tag = "8")]
     pub request_id: ::prost::alloc::string::String,
+    /// Lets it say what was forgotten or purged.
+    #[prost(bool, tag = "9")]
+    pub allow_forgotten: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MemoryPatch {
@@ -2758,6 +3415,9 @@ pub struct ForgetRequest {
     pub expected_count: ::core::option::Option<u32>,
     #[prost(string, tag = "6")]
     pub request_id: ::prost::alloc::string::String,
+    /// Also what was made from them, and from that in turn.
+    #[prost(bool, tag = "7")]
+    pub with_derived: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetResponse {
@@ -2771,6 +3431,9 @@ pub struct ForgetResponse {
     pub replayed: bool,
     #[prost(uint64, tag = "4")]
     pub revision: u64,
+    /// What was made from them and stays, at most 1000 of it.
+    #[prost(string, repeated, tag = "5")]
+    pub derived: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RestoreRequest {
@@ -2864,6 +3527,47 @@ pub struct RollbackResponse {
     #[prost(uint64, tag = "4")]
     pub revision: u64,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SummarizeRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Whom or what the summary is about, as the memories name it.
+    #[prost(string, tag = "2")]
+    pub entity: ::prost::alloc::string::String,
+    /// Of these kinds: fact, preference, episode; the first two when absent.
+    #[prost(enumeration = "Kind", repeated, tag = "3")]
+    pub kinds: ::prost::alloc::vec::Vec<i32>,
+    /// The agent whose own memories are meant; the shared ones when absent. They are never mixed.
+    #[prost(string, tag = "4")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Shows what would come, and stores nothing.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+    #[prost(string, tag = "6")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SummarizeResponse {
+    #[prost(message, optional, tag = "1")]
+    pub summary: ::core::option::Option<Memory>,
+    /// Its parts, the oldest first.
+    #[prost(string, repeated, tag = "2")]
+    pub parts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What is about the entity too, and no part of it; none in the answer to a repeated request.
+    #[prost(message, repeated, tag = "3")]
+    pub left_out: ::prost::alloc::vec::Vec<LeftOutMemory>,
+    #[prost(bool, tag = "4")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "5")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeftOutMemory {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(enumeration = "LeftOut", tag = "2")]
+    pub reason: i32,
+}
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -2874,6 +3578,8 @@ pub enum Outcome {
     Reinforced = 2,
     /// A new memory came into being and replaced older ones that it contradicts.
     Superseded = 3,
+    /// Nothing was stored, and nothing became surer: an agent said what a recall had told it within the last day.
+    Echoed = 4,
 }
 impl Outcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -2886,6 +3592,7 @@ impl Outcome {
             Self::Created => "OUTCOME_CREATED",
             Self::Reinforced => "OUTCOME_REINFORCED",
             Self::Superseded => "OUTCOME_SUPERSEDED",
+            Self::Echoed => "OUTCOME_ECHOED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -2895,6 +3602,7 @@ impl Outcome {
             "OUTCOME_CREATED" => Some(Self::Created),
             "OUTCOME_REINFORCED" => Some(Self::Reinforced),
             "OUTCOME_SUPERSEDED" => Some(Self::Superseded),
+            "OUTCOME_ECHOED" => Some(Self::Echoed),
             _ => None,
         }
     }
@@ -3219,6 +3927,42 @@ impl Reason {
             "REASON_BEYOND_TOP_K" => Some(Self::BeyondTopK),
             "REASON_OUT_OF_BUDGET" => Some(Self::OutOfBudget),
             "REASON_RETURNED" => Some(Self::Returned),
+            _ => None,
+        }
+    }
+}
+/// Why a memory is no part of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LeftOut {
+    Unspecified = 0,
+    /// It states a property that has one value at a time, and a newer value will replace it.
+    SingleValued = 1,
+    /// It ends at a time of its own.
+    Ends = 2,
+    /// The summary is full.
+    Full = 3,
+}
+impl LeftOut {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LEFT_OUT_UNSPECIFIED",
+            Self::SingleValued => "LEFT_OUT_SINGLE_VALUED",
+            Self::Ends => "LEFT_OUT_ENDS",
+            Self::Full => "LEFT_OUT_FULL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LEFT_OUT_UNSPECIFIED" => Some(Self::Unspecified),
+            "LEFT_OUT_SINGLE_VALUED" => Some(Self::SingleValued),
+            "LEFT_OUT_ENDS" => Some(Self::Ends),
+            "LEFT_OUT_FULL" => Some(Self::Full),
             _ => None,
         }
     }
@@ -3609,6 +4353,32 @@ pub mod memory_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Rollback"));
             self.inner.unary(req, path, codec).await
         }
+        /// Merges what is known of an entity into one memory that keeps its sources, word for word. The parts become history;
+        /// Rollback brings them back.
+        pub async fn summarize(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SummarizeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SummarizeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.MemoryService/Summarize",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Summarize"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -3700,6 +4470,15 @@ pub mod memory_service_server {
             request: tonic::Request<super::RollbackRequest>,
         ) -> std::result::Result<
             tonic::Response<super::RollbackResponse>,
+            tonic::Status,
+        >;
+        /// Merges what is known of an entity into one memory that keeps its sources, word for word. The parts become history;
+        /// Rollback brings them back.
+        async fn summarize(
+            &self,
+            request: tonic::Request<super::SummarizeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SummarizeResponse>,
             tonic::Status,
         >;
     }
@@ -4361,6 +5140,51 @@ pub mod memory_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/hindsight.v1.MemoryService/Summarize" => {
+                    #[allow(non_camel_case_types)]
+                    struct SummarizeSvc<T: MemoryService>(pub Arc<T>);
+                    impl<
+                        T: MemoryService,
+                    > tonic::server::UnaryService<super::SummarizeRequest>
+                    for SummarizeSvc<T> {
+                        type Response = super::SummarizeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SummarizeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as MemoryService>::summarize(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SummarizeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -4398,6 +5222,2025 @@ pub mod memory_service_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "hindsight.v1.MemoryService";
     impl<T> tonic::server::NamedService for MemoryServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListRulesRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// In one of these states; none means in any.
+    #[prost(enumeration = "RuleState", repeated, tag = "2")]
+    pub rule_states: ::prost::alloc::vec::Vec<i32>,
+    /// For one of these types of task, letter for letter; none means for any.
+    #[prost(string, repeated, tag = "3")]
+    pub task_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// 0 means 50; more than 1000 is brought down to 1000.
+    #[prost(int32, tag = "4")]
+    pub page_size: i32,
+    /// next_page_token of the page before, with the same conditions.
+    #[prost(string, tag = "5")]
+    pub page_token: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own rules beside the shared ones.
+    #[prost(string, tag = "6")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListRulesResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<Memory>,
+    /// Empty on the last page.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRuleRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own rules beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRuleResponse {
+    #[prost(message, optional, tag = "1")]
+    pub rule: ::core::option::Option<Memory>,
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProposeRuleRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// When it applies; at least one of its fields.
+    #[prost(message, optional, tag = "2")]
+    pub condition: ::core::option::Option<Condition>,
+    /// What to do, or what to leave.
+    #[prost(string, tag = "3")]
+    pub advice: ::prost::alloc::string::String,
+    /// Absent means do.
+    #[prost(enumeration = "Polarity", tag = "4")]
+    pub polarity: i32,
+    /// The whole rule in a sentence; composed from condition and advice when absent.
+    #[prost(string, tag = "5")]
+    pub content: ::prost::alloc::string::String,
+    #[prost(string, repeated, tag = "6")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The memories it was made from, by id.
+    #[prost(string, repeated, tag = "7")]
+    pub derived_from: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "8")]
+    pub valid_from: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "9")]
+    pub valid_to: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "10")]
+    pub source: ::core::option::Option<Source>,
+    #[prost(string, tag = "11")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(enumeration = "Scope", tag = "12")]
+    pub scope: i32,
+    /// 0 to 1; absent means from its source.
+    #[prost(float, optional, tag = "13")]
+    pub confidence: ::core::option::Option<f32>,
+    /// Checks and answers, but stores nothing.
+    #[prost(bool, tag = "14")]
+    pub validate_only: bool,
+    #[prost(string, tag = "15")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProposeRuleResponse {
+    #[prost(enumeration = "Outcome", tag = "1")]
+    pub outcome: i32,
+    /// The new rule, or the one that says so already and became surer.
+    #[prost(message, optional, tag = "2")]
+    pub rule: ::core::option::Option<Memory>,
+    /// The rules that it contradicts.
+    #[prost(message, repeated, tag = "3")]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
+    #[prost(bool, tag = "4")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "5")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateRuleRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(enumeration = "RuleState", tag = "3")]
+    pub rule_state: i32,
+    #[prost(message, optional, tag = "4")]
+    pub valid_from: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "5")]
+    pub valid_to: ::core::option::Option<::prost_types::Timestamp>,
+    /// Fields to change (rule_state, valid_from, valid_to): a bound that is named and absent is taken away. Absent: every
+    /// field that is present.
+    #[prost(message, optional, tag = "6")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+    /// The version the caller has seen; a stale one is refused. 0 means whatever is there.
+    #[prost(uint64, tag = "7")]
+    pub version: u64,
+    #[prost(string, tag = "8")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateRuleResponse {
+    #[prost(message, optional, tag = "1")]
+    pub rule: ::core::option::Option<Memory>,
+    #[prost(bool, tag = "2")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRuleHistoryRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Any rule of the chain.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own rules beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRuleHistoryResponse {
+    /// What happened, the oldest first; of each rule at most the newest 32.
+    #[prost(message, repeated, tag = "1")]
+    pub events: ::prost::alloc::vec::Vec<RuleEvent>,
+    /// The rule, those that it replaced and those that replaced it.
+    #[prost(message, repeated, tag = "2")]
+    pub rules: ::prost::alloc::vec::Vec<Memory>,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RuleEvent {
+    /// The rule that it happened to.
+    #[prost(string, tag = "1")]
+    pub rule_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(enumeration = "RuleEventKind", tag = "3")]
+    pub what: i32,
+    /// What the rule was after it.
+    #[prost(uint64, tag = "4")]
+    pub version: u64,
+    #[prost(enumeration = "RuleState", tag = "5")]
+    pub rule_state: i32,
+    #[prost(float, tag = "6")]
+    pub confidence: f32,
+    #[prost(uint32, tag = "7")]
+    pub support: u32,
+}
+/// What happened to a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleEventKind {
+    Unspecified = 0,
+    /// Episodes agreed on it, and it came into being.
+    Found = 1,
+    /// It was proposed by somebody, and episodes were found to say the same.
+    Adopted = 2,
+    /// More episodes, or fewer, speak for it.
+    Revised = 3,
+    /// It helped often enough to become active.
+    Confirmed = 4,
+    /// It was wrong too often and is deprecated.
+    Falsified = 5,
+    /// Somebody changed its state or validity.
+    ByHand = 6,
+}
+impl RuleEventKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_EVENT_KIND_UNSPECIFIED",
+            Self::Found => "RULE_EVENT_KIND_FOUND",
+            Self::Adopted => "RULE_EVENT_KIND_ADOPTED",
+            Self::Revised => "RULE_EVENT_KIND_REVISED",
+            Self::Confirmed => "RULE_EVENT_KIND_CONFIRMED",
+            Self::Falsified => "RULE_EVENT_KIND_FALSIFIED",
+            Self::ByHand => "RULE_EVENT_KIND_BY_HAND",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_EVENT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_EVENT_KIND_FOUND" => Some(Self::Found),
+            "RULE_EVENT_KIND_ADOPTED" => Some(Self::Adopted),
+            "RULE_EVENT_KIND_REVISED" => Some(Self::Revised),
+            "RULE_EVENT_KIND_CONFIRMED" => Some(Self::Confirmed),
+            "RULE_EVENT_KIND_FALSIFIED" => Some(Self::Falsified),
+            "RULE_EVENT_KIND_BY_HAND" => Some(Self::ByHand),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod rule_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Rules: what episodes taught, and what became of it. A rule is a memory of kind rule.
+    #[derive(Debug, Clone)]
+    pub struct RuleServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> RuleServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> RuleServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            RuleServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Lists rules by id, page by page; those that another rule replaced are not among them.
+        pub async fn list_rules(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListRulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/ListRules",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "ListRules"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns one rule by id, in whatever state it is.
+        pub async fn get_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/GetRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "GetRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stores a rule to be observed. It is active at once only where the namespace trusts its agents.
+        pub async fn propose_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProposeRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProposeRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/ProposeRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "ProposeRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Changes where a rule is in its life, or how long it is valid.
+        pub async fn update_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/UpdateRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "UpdateRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns what became of a rule, and of those that it replaced or that replaced it.
+        pub async fn get_rule_history(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRuleHistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRuleHistoryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/GetRuleHistory",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "GetRuleHistory"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod rule_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with RuleServiceServer.
+    #[async_trait]
+    pub trait RuleService: std::marker::Send + std::marker::Sync + 'static {
+        /// Lists rules by id, page by page; those that another rule replaced are not among them.
+        async fn list_rules(
+            &self,
+            request: tonic::Request<super::ListRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListRulesResponse>,
+            tonic::Status,
+        >;
+        /// Returns one rule by id, in whatever state it is.
+        async fn get_rule(
+            &self,
+            request: tonic::Request<super::GetRuleRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetRuleResponse>, tonic::Status>;
+        /// Stores a rule to be observed. It is active at once only where the namespace trusts its agents.
+        async fn propose_rule(
+            &self,
+            request: tonic::Request<super::ProposeRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProposeRuleResponse>,
+            tonic::Status,
+        >;
+        /// Changes where a rule is in its life, or how long it is valid.
+        async fn update_rule(
+            &self,
+            request: tonic::Request<super::UpdateRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateRuleResponse>,
+            tonic::Status,
+        >;
+        /// Returns what became of a rule, and of those that it replaced or that replaced it.
+        async fn get_rule_history(
+            &self,
+            request: tonic::Request<super::GetRuleHistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRuleHistoryResponse>,
+            tonic::Status,
+        >;
+    }
+    /// Rules: what episodes taught, and what became of it. A rule is a memory of kind rule.
+    #[derive(Debug)]
+    pub struct RuleServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> RuleServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for RuleServiceServer<T>
+    where
+        T: RuleService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/hindsight.v1.RuleService/ListRules" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListRulesSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::ListRulesRequest>
+                    for ListRulesSvc<T> {
+                        type Response = super::ListRulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListRulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::list_rules(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListRulesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/GetRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRuleSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::GetRuleRequest>
+                    for GetRuleSvc<T> {
+                        type Response = super::GetRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::get_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/ProposeRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct ProposeRuleSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::ProposeRuleRequest>
+                    for ProposeRuleSvc<T> {
+                        type Response = super::ProposeRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProposeRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::propose_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ProposeRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/UpdateRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateRuleSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::UpdateRuleRequest>
+                    for UpdateRuleSvc<T> {
+                        type Response = super::UpdateRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::update_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/GetRuleHistory" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRuleHistorySvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::GetRuleHistoryRequest>
+                    for GetRuleHistorySvc<T> {
+                        type Response = super::GetRuleHistoryResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRuleHistoryRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::get_rule_history(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRuleHistorySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for RuleServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "hindsight.v1.RuleService";
+    impl<T> tonic::server::NamedService for RuleServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// A session, without its turns.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Session {
+    #[prost(string, tag = "1")]
+    pub session_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Who may see it.
+    #[prost(enumeration = "Scope", tag = "4")]
+    pub scope: i32,
+    #[prost(message, optional, tag = "5")]
+    pub opened_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it was last appended to or read.
+    #[prost(message, optional, tag = "6")]
+    pub last_used_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// When it ends, if nobody uses it until then.
+    #[prost(message, optional, tag = "7")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// How many turns it holds.
+    #[prost(uint32, tag = "8")]
+    pub turns_held: u32,
+    /// How many turns were appended; the oldest may have fallen out.
+    #[prost(uint64, tag = "9")]
+    pub turns_total: u64,
+    /// How many bytes its turns have, each with 64 more than its texts.
+    #[prost(uint32, tag = "10")]
+    pub bytes: u32,
+    #[prost(uint32, tag = "11")]
+    pub max_turns: u32,
+    #[prost(uint32, tag = "12")]
+    pub max_bytes: u32,
+    #[prost(message, optional, tag = "13")]
+    pub idle_ttl: ::core::option::Option<::prost_types::Duration>,
+}
+/// One turn of a session.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Turn {
+    /// Its place in the session, from 1; set by the server.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    /// Who spoke: user, assistant, system, tool, or a word of your own.
+    #[prost(string, tag = "2")]
+    pub role: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub content: ::prost::alloc::string::String,
+    /// The tool that was called, or that answers.
+    #[prost(string, tag = "4")]
+    pub tool: ::prost::alloc::string::String,
+    /// When; now when absent.
+    #[prost(message, optional, tag = "5")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenSessionRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Your own id; the server chooses one (ses\_…) when absent.
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Shared when absent. A session of scope agent is there for its agent only.
+    #[prost(enumeration = "Scope", tag = "4")]
+    pub scope: i32,
+    /// 200 when absent, at most 1,000.
+    #[prost(uint32, optional, tag = "5")]
+    pub max_turns: ::core::option::Option<u32>,
+    /// 262,144 when absent, at most 1,048,576.
+    #[prost(uint32, optional, tag = "6")]
+    pub max_bytes: ::core::option::Option<u32>,
+    /// An hour when absent, a second to a week.
+    #[prost(message, optional, tag = "7")]
+    pub idle_ttl: ::core::option::Option<::prost_types::Duration>,
+    #[prost(string, tag = "8")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OpenSessionResponse {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<Session>,
+    /// It was open before.
+    #[prost(bool, tag = "2")]
+    pub resumed: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AppendTurnsRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    /// The agent that asks.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// At most 256, in order.
+    #[prost(message, repeated, tag = "4")]
+    pub turns: ::prost::alloc::vec::Vec<Turn>,
+    #[prost(string, tag = "5")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AppendTurnsResponse {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<Session>,
+    #[prost(bool, tag = "2")]
+    pub replayed: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetSessionRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Only the newest so many turns; all that it holds when absent.
+    #[prost(uint32, optional, tag = "4")]
+    pub last: ::core::option::Option<u32>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetSessionResponse {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<Session>,
+    /// In order.
+    #[prost(message, repeated, tag = "2")]
+    pub turns: ::prost::alloc::vec::Vec<Turn>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CloseSessionRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// The task that the session was for. It becomes an episode of this session, with the numbers of its turns as source and
+    /// the tools of its turns as actions where the record names none. Its namespace and session_id may be left out;
+    /// validate_only and request_id must be.
+    #[prost(message, optional, tag = "4")]
+    pub record: ::core::option::Option<RecordRequest>,
+    #[prost(string, tag = "5")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CloseSessionResponse {
+    /// As it was; absent when a repeated request comes after a restart.
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<Session>,
+    /// The episode, and what the write did.
+    #[prost(message, optional, tag = "2")]
+    pub memory: ::core::option::Option<Memory>,
+    #[prost(enumeration = "Outcome", tag = "3")]
+    pub outcome: i32,
+    #[prost(message, repeated, tag = "4")]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
+    #[prost(bool, tag = "5")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "6")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSessionsRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSessionsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub sessions: ::prost::alloc::vec::Vec<Session>,
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod session_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Working memory: the turns of a session while it runs. Sessions are in the server's memory alone; a restart loses them.
+    #[derive(Debug, Clone)]
+    pub struct SessionServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> SessionServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> SessionServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            SessionServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Opens a session. One that is open under the same id is given back.
+        pub async fn open_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OpenSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.SessionService/OpenSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.SessionService", "OpenSession"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Appends turns. The oldest turns fall out when the session holds more than it may.
+        pub async fn append_turns(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AppendTurnsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AppendTurnsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.SessionService/AppendTurns",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.SessionService", "AppendTurns"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns a session with its newest turns. This keeps it alive.
+        pub async fn get_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.SessionService/GetSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.SessionService", "GetSession"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Ends a session. With a record it becomes an episode.
+        pub async fn close_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CloseSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CloseSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.SessionService/CloseSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.SessionService", "CloseSession"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists the open sessions of a namespace by id, page by page, without their turns.
+        pub async fn list_sessions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSessionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.SessionService/ListSessions",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.SessionService", "ListSessions"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod session_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with SessionServiceServer.
+    #[async_trait]
+    pub trait SessionService: std::marker::Send + std::marker::Sync + 'static {
+        /// Opens a session. One that is open under the same id is given back.
+        async fn open_session(
+            &self,
+            request: tonic::Request<super::OpenSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::OpenSessionResponse>,
+            tonic::Status,
+        >;
+        /// Appends turns. The oldest turns fall out when the session holds more than it may.
+        async fn append_turns(
+            &self,
+            request: tonic::Request<super::AppendTurnsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AppendTurnsResponse>,
+            tonic::Status,
+        >;
+        /// Returns a session with its newest turns. This keeps it alive.
+        async fn get_session(
+            &self,
+            request: tonic::Request<super::GetSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetSessionResponse>,
+            tonic::Status,
+        >;
+        /// Ends a session. With a record it becomes an episode.
+        async fn close_session(
+            &self,
+            request: tonic::Request<super::CloseSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CloseSessionResponse>,
+            tonic::Status,
+        >;
+        /// Lists the open sessions of a namespace by id, page by page, without their turns.
+        async fn list_sessions(
+            &self,
+            request: tonic::Request<super::ListSessionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionsResponse>,
+            tonic::Status,
+        >;
+    }
+    /// Working memory: the turns of a session while it runs. Sessions are in the server's memory alone; a restart loses them.
+    #[derive(Debug)]
+    pub struct SessionServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> SessionServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for SessionServiceServer<T>
+    where
+        T: SessionService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/hindsight.v1.SessionService/OpenSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct OpenSessionSvc<T: SessionService>(pub Arc<T>);
+                    impl<
+                        T: SessionService,
+                    > tonic::server::UnaryService<super::OpenSessionRequest>
+                    for OpenSessionSvc<T> {
+                        type Response = super::OpenSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::OpenSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SessionService>::open_session(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = OpenSessionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.SessionService/AppendTurns" => {
+                    #[allow(non_camel_case_types)]
+                    struct AppendTurnsSvc<T: SessionService>(pub Arc<T>);
+                    impl<
+                        T: SessionService,
+                    > tonic::server::UnaryService<super::AppendTurnsRequest>
+                    for AppendTurnsSvc<T> {
+                        type Response = super::AppendTurnsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AppendTurnsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SessionService>::append_turns(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AppendTurnsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.SessionService/GetSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSessionSvc<T: SessionService>(pub Arc<T>);
+                    impl<
+                        T: SessionService,
+                    > tonic::server::UnaryService<super::GetSessionRequest>
+                    for GetSessionSvc<T> {
+                        type Response = super::GetSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SessionService>::get_session(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSessionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.SessionService/CloseSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct CloseSessionSvc<T: SessionService>(pub Arc<T>);
+                    impl<
+                        T: SessionService,
+                    > tonic::server::UnaryService<super::CloseSessionRequest>
+                    for CloseSessionSvc<T> {
+                        type Response = super::CloseSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CloseSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SessionService>::close_session(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CloseSessionSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.SessionService/ListSessions" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSessionsSvc<T: SessionService>(pub Arc<T>);
+                    impl<
+                        T: SessionService,
+                    > tonic::server::UnaryService<super::ListSessionsRequest>
+                    for ListSessionsSvc<T> {
+                        type Response = super::ListSessionsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSessionsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as SessionService>::list_sessions(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSessionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for SessionServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "hindsight.v1.SessionService";
+    impl<T> tonic::server::NamedService for SessionServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchRequest {
+    /// It need not be there: a namespace begins with its first memory.
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Everything after this revision; 0 is the beginning of the log. What comes from now on when absent.
+    #[prost(uint64, optional, tag = "2")]
+    pub after_revision: ::core::option::Option<u64>,
+    /// The agent that asks; it sees its own memories beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Only memories of these kinds, only those that these agents wrote, and only these changes; all when empty.
+    #[prost(enumeration = "Kind", repeated, tag = "4")]
+    pub kinds: ::prost::alloc::vec::Vec<i32>,
+    #[prost(string, repeated, tag = "5")]
+    pub agents: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(enumeration = "ChangeKind", repeated, tag = "6")]
+    pub changes: ::prost::alloc::vec::Vec<i32>,
+    /// Tell ids, and no memories.
+    #[prost(bool, tag = "7")]
+    pub ids_only: bool,
+}
+/// What one revision changed, a part of that, or, without events, a notice of progress.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchResponse {
+    /// Everything before it was told; with more, not everything of it.
+    #[prost(uint64, tag = "1")]
+    pub revision: u64,
+    /// When it was decided; absent in a notice of progress.
+    #[prost(message, optional, tag = "2")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, repeated, tag = "3")]
+    pub events: ::prost::alloc::vec::Vec<WatchEvent>,
+    /// Another part of the same revision follows: do not resume after it before that came.
+    #[prost(bool, tag = "4")]
+    pub more: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchEvent {
+    /// The place of the change in its revision. A part that comes again after a break has the same.
+    #[prost(uint32, tag = "1")]
+    pub index: u32,
+    #[prost(enumeration = "ChangeKind", tag = "2")]
+    pub change: i32,
+    /// The memory; absent when many are purged or the namespace is gone.
+    #[prost(string, tag = "3")]
+    pub id: ::prost::alloc::string::String,
+    /// Version, kind and state after the change.
+    #[prost(uint64, tag = "4")]
+    pub version: u64,
+    #[prost(enumeration = "Kind", tag = "5")]
+    pub kind: i32,
+    #[prost(enumeration = "State", tag = "6")]
+    pub state: i32,
+    /// What replaced it.
+    #[prost(string, tag = "7")]
+    pub superseded_by: ::prost::alloc::string::String,
+    /// How many memories were purged.
+    #[prost(uint64, tag = "8")]
+    pub count: u64,
+    /// The memory as of this revision. Absent when only ids are wanted, when it was forgotten since, and when it has changed
+    /// again in the meantime without a new text: the later event has it then.
+    #[prost(message, optional, tag = "9")]
+    pub memory: ::core::option::Option<Memory>,
+}
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ChangeKind {
+    Unspecified = 0,
+    Created = 1,
+    /// A memory has a new version: its texts, or how it stands.
+    Changed = 2,
+    Forgotten = 3,
+    /// Memories were erased for good; which is not said any more.
+    Purged = 4,
+    /// The namespace was erased with all memories in it.
+    NamespacePurged = 5,
+    /// The namespace was dropped with all memories in it.
+    NamespaceDropped = 6,
+}
+impl ChangeKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CHANGE_KIND_UNSPECIFIED",
+            Self::Created => "CHANGE_KIND_CREATED",
+            Self::Changed => "CHANGE_KIND_CHANGED",
+            Self::Forgotten => "CHANGE_KIND_FORGOTTEN",
+            Self::Purged => "CHANGE_KIND_PURGED",
+            Self::NamespacePurged => "CHANGE_KIND_NAMESPACE_PURGED",
+            Self::NamespaceDropped => "CHANGE_KIND_NAMESPACE_DROPPED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CHANGE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "CHANGE_KIND_CREATED" => Some(Self::Created),
+            "CHANGE_KIND_CHANGED" => Some(Self::Changed),
+            "CHANGE_KIND_FORGOTTEN" => Some(Self::Forgotten),
+            "CHANGE_KIND_PURGED" => Some(Self::Purged),
+            "CHANGE_KIND_NAMESPACE_PURGED" => Some(Self::NamespacePurged),
+            "CHANGE_KIND_NAMESPACE_DROPPED" => Some(Self::NamespaceDropped),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod watch_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// The change feed: what becomes of a namespace's memories.
+    #[derive(Debug, Clone)]
+    pub struct WatchServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> WatchServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> WatchServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            WatchServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Tells every durable change after a revision, once and in the order of the log, until the caller goes away. It begins
+        /// with a notice of progress that names the revision it begins after. A stream that breaks off is resumed after the last
+        /// revision that came whole. When the log does not reach back as far, the call ends with OUT_OF_RANGE, WATCH_COMPACTED,
+        /// and the oldest revision after which a watch can begin.
+        pub async fn watch(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.WatchService/Watch",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.WatchService", "Watch"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod watch_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with WatchServiceServer.
+    #[async_trait]
+    pub trait WatchService: std::marker::Send + std::marker::Sync + 'static {
+        /// Server streaming response type for the Watch method.
+        type WatchStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Tells every durable change after a revision, once and in the order of the log, until the caller goes away. It begins
+        /// with a notice of progress that names the revision it begins after. A stream that breaks off is resumed after the last
+        /// revision that came whole. When the log does not reach back as far, the call ends with OUT_OF_RANGE, WATCH_COMPACTED,
+        /// and the oldest revision after which a watch can begin.
+        async fn watch(
+            &self,
+            request: tonic::Request<super::WatchRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchStream>, tonic::Status>;
+    }
+    /// The change feed: what becomes of a namespace's memories.
+    #[derive(Debug)]
+    pub struct WatchServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> WatchServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for WatchServiceServer<T>
+    where
+        T: WatchService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/hindsight.v1.WatchService/Watch" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchSvc<T: WatchService>(pub Arc<T>);
+                    impl<
+                        T: WatchService,
+                    > tonic::server::ServerStreamingService<super::WatchRequest>
+                    for WatchSvc<T> {
+                        type Response = super::WatchResponse;
+                        type ResponseStream = T::WatchStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as WatchService>::watch(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for WatchServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "hindsight.v1.WatchService";
+    impl<T> tonic::server::NamedService for WatchServiceServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

@@ -54,7 +54,7 @@ fn services_end_in_service_and_each_rpc_has_messages_of_its_own() {
             }
         }
     }
-    assert_eq!(rpcs, 23);
+    assert!(rpcs >= 29, "{rpcs}");
 }
 
 #[test]
@@ -71,18 +71,14 @@ fn enums_begin_with_unspecified_and_carry_their_prefix() {
             }
         }
     }
-    assert_eq!(count, 19);
+    assert!(count >= 19, "{count}");
 }
 
 #[test]
-fn only_a_backup_streams_and_no_field_number_is_used_twice() {
+fn only_backup_and_watch_stream_and_no_field_number_is_used_twice() {
     for file in files() {
-        assert!(
-            file.service
-                .iter()
-                .flat_map(|s| &s.method)
-                .all(|rpc| !rpc.client_streaming() && rpc.server_streaming() == (rpc.name() == "Backup"))
-        );
+        assert!(file.service.iter().flat_map(|s| &s.method).all(|rpc| !rpc.client_streaming()
+            && rpc.server_streaming() == matches!(rpc.name(), "Backup" | "Watch")));
         for message in &file.message_type {
             let numbers: HashSet<i32> = message.field.iter().map(|field| field.number()).collect();
             assert_eq!(numbers.len(), message.field.len(), "{}", message.name());

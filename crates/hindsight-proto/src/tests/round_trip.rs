@@ -60,13 +60,13 @@ proptest! {
     ) {
         let entry = WriteEntry { draft, vectors };
         let batch =
-            batch_to_wire(&namespace, vec![entry.clone(), entry.clone()], validate_only, None, request_id.clone()).unwrap();
+            batch_to_wire(&namespace, vec![entry.clone(), entry.clone()], validate_only, None, validate_only, request_id.clone()).unwrap();
         let batch = BatchWriteCall::from_wire(sent(&batch)).unwrap();
         // Vectors may hold NaN, which equals nothing, itself included.
         let same = |left: &WriteEntry, right: &WriteEntry| format!("{left:?}") == format!("{right:?}");
         prop_assert!(batch.items.iter().all(|item| same(item.as_ref().unwrap(), &entry)));
         prop_assert_eq!((&batch.namespace, batch.all_or_nothing), (&namespace, validate_only));
-        let call = WriteCall { namespace, entry, validate_only, on_duplicate: Some(OnDuplicate::Reject), request_id };
+        let call = WriteCall { namespace, entry, validate_only, on_duplicate: Some(OnDuplicate::Reject), allow_forgotten: !validate_only, request_id };
         let back = WriteCall::from_wire(sent(&call.clone().into_wire().unwrap())).unwrap();
         prop_assert!(same(&back.entry, &call.entry));
         prop_assert_eq!((back.validate_only, back.request_id), (call.validate_only, call.request_id));
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn records(namespace in strategies::namespace(), record in strategies::record(), validate_only: bool) {
-        let call = RecordCall { namespace, record, vectors: None, validate_only, on_duplicate: None, request_id: None };
+        let call = RecordCall { namespace, record, vectors: None, validate_only, on_duplicate: None, allow_forgotten: true, request_id: None };
         prop_assert_eq!(RecordCall::from_wire(sent(&call.clone().into_wire().unwrap())), Ok(call));
     }
 
@@ -87,7 +87,7 @@ proptest! {
     ) {
         prop_assume!(!patch.is_empty());
         let id = hindsight_core::MemoryId::from_u128(id);
-        let call = UpdateCall { namespace, id, patch, version, vectors: None, request_id: None };
+        let call = UpdateCall { namespace, id, patch, version, vectors: None, allow_forgotten: true, request_id: None };
         prop_assert_eq!(UpdateCall::from_wire(sent(&call.clone().into_wire().unwrap())), Ok(call));
     }
 
@@ -104,7 +104,7 @@ proptest! {
         };
         prop_assert_eq!(ListCall::from_wire(sent(&list.clone().into_wire())), Ok(list));
         let target = ForgetTarget::Matching { filter: Box::new(filter), expected_count };
-        let forget = ForgetCall { namespace, target, validate_only, request_id: None };
+        let forget = ForgetCall { namespace, target, with_derived: !validate_only, validate_only, request_id: None };
         prop_assert_eq!(ForgetCall::from_wire(sent(&forget.clone().into_wire())), Ok(forget));
     }
 }

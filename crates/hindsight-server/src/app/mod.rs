@@ -1,7 +1,7 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
@@ -15,11 +15,15 @@ mod purge;
 mod read;
 mod recall;
 mod refusal;
+mod rules;
+pub(crate) mod sessions;
 mod settings;
+mod watch;
 mod write;
 
 use std::sync::Arc;
 
+use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Lsn, Timestamp};
 use hindsight_embed::Embedder;
 use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
@@ -28,9 +32,12 @@ pub(crate) use backup::BackupPart;
 pub(crate) use error::AppError;
 pub(crate) use purge::shown;
 pub(crate) use refusal::{Code, Refusal};
+pub(crate) use watch::Told;
 pub(crate) use write::Batch;
 
+use crate::access;
 use crate::config::Config;
+use crate::net::Phase;
 use gate::Gate;
 
 /// The engine with an embedder before it. Cheap to share; all of it is behind one `Arc`.
@@ -38,6 +45,7 @@ pub(crate) struct App {
     worker: Arc<Worker>,
     gate: Gate,
     backups: backup::Backups,
+    watches: watch::Watches,
     started_at: Timestamp,
 }
 
@@ -86,13 +94,15 @@ pub(crate) struct ServerInfo {
 }
 
 impl App {
-    /// Puts an embedder before an engine; `config` says how many calls at once, `started_at` is told to who asks.
+    /// Puts an embedder before an engine; `config` says how many calls at once, `started_at` is told to who asks,
+    /// and `phase` ends what would go on for ever.
     #[must_use]
     pub(crate) fn new(
         engine: Arc<Engine>,
         embedder: Arc<dyn Embedder>,
         config: &Config,
         started_at: Timestamp,
+        phase: tokio::sync::watch::Receiver<Phase>,
     ) -> App {
         let calls = match config.limits.engine_calls {
             0 => 2 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
@@ -103,6 +113,7 @@ impl App {
             worker: Arc::new(Worker { engine, embedder, min_chars }),
             gate: Gate::new(calls, config.limits.engine_queue),
             backups: backup::Backups::default(),
+            watches: watch::Watches::new(config, phase),
             started_at,
         }
     }
@@ -123,16 +134,37 @@ impl App {
     /// Who answers.
     pub(crate) async fn info(&self) -> Result<ServerInfo, AppError> {
         let started_at = self.started_at;
-        self.on_worker(move |worker| Ok(worker.info(started_at))).await
+        let info = self.on_worker(move |worker| Ok(worker.info(started_at))).await?;
+        if access::sees_all() {
+            return Ok(info);
+        }
+        // How many others there are is no concern of whoever may know of some.
+        let (seen, _) = self.namespaces(None, NAMESPACES_MAX).await?;
+        Ok(ServerInfo { namespaces: u64::try_from(seen.len()).unwrap_or(u64::MAX), ..info })
     }
 
-    /// Names namespaces in alphabetical order, at most `limit` of those after `after`; and whether more follow.
+    /// Names the namespaces that the caller may know of in alphabetical order, at most `limit` of those after `after`; and
+    /// whether more follow.
     pub(crate) async fn namespaces(
         &self,
-        after: Option<String>,
+        mut after: Option<String>,
         limit: usize,
     ) -> Result<(Vec<NamespaceSummary>, bool), AppError> {
-        self.run(move |worker| Ok(worker.engine.namespaces(after.as_deref(), limit)?)).await
+        let mut seen = Vec::new();
+        loop {
+            let from = after.take();
+            let (named, more) =
+                self.run(move |worker| Ok(worker.engine.namespaces(from.as_deref(), limit)?)).await?;
+            after = named.last().map(|last| last.name.to_string());
+            seen.extend(named.into_iter().filter(|summary| access::sees(&summary.name)));
+            let ends = !more || after.is_none();
+            if ends || seen.len() >= limit {
+                // Whether those that follow may be known of is found out by whoever asks for the next page.
+                let more = seen.len() > limit || !ends;
+                seen.truncate(limit);
+                return Ok((seen, more));
+            }
+        }
     }
 
     /// Runs `work` beside the network's threads, then waits until the log is synced up to its answer. When the

@@ -5,6 +5,7 @@ use hindsight_engine::{Affected, DropRequest, ErasureFile, PurgeDone, PurgeReque
 use hindsight_proto::call;
 
 use super::{App, AppError};
+use crate::access;
 
 /// Most files that each list of a receipt names in an answer.
 const FILES_MAX: usize = 1_000;
@@ -12,7 +13,7 @@ const FILES_MAX: usize = 1_000;
 impl App {
     /// Purges, and answers when no byte is left.
     pub(crate) async fn purge(&self, purge: call::PurgeCall) -> Result<PurgeDone, AppError> {
-        let call::PurgeCall { namespace, target, validate_only, request_id } = purge;
+        let call::PurgeCall { namespace, target, with_derived, validate_only, request_id } = purge;
         let target = match target {
             call::PurgeTarget::Ids(ids) => PurgeTarget::Ids(ids),
             call::PurgeTarget::Matching { filter, expected_count } => {
@@ -20,8 +21,10 @@ impl App {
             }
             call::PurgeTarget::Namespace { expected_count } => PurgeTarget::Namespace { expected_count },
         };
-        let request = PurgeRequest { target, validate_only, request_id };
-        self.on_worker(move |worker| Ok(worker.engine.purge(&namespace, request)?)).await
+        let request = PurgeRequest { target, validate_only, request_id, with_derived };
+        let purged = self.on_worker(move |worker| Ok(worker.engine.purge(&namespace, request)?)).await?;
+        access::note(if validate_only { 0 } else { purged.count as usize });
+        Ok(purged)
     }
 
     /// Drops a namespace.
@@ -30,7 +33,10 @@ impl App {
         namespace: Namespace,
         request: DropRequest,
     ) -> Result<Affected, AppError> {
-        self.run(move |worker| Ok(worker.engine.drop_namespace(&namespace, request)?)).await
+        let does = !request.validate_only;
+        let dropped = self.run(move |worker| Ok(worker.engine.drop_namespace(&namespace, request)?)).await?;
+        access::note(if does { dropped.count as usize } else { 0 });
+        Ok(dropped)
     }
 }
 

@@ -7,6 +7,7 @@ use hindsight_core::{
 use hindsight_engine::EngineError;
 
 use super::{App, AppError, Worker, read};
+use crate::access;
 
 impl App {
     /// The few memories that matter now. Hits that would make the answer too large count as omitted.
@@ -15,6 +16,7 @@ impl App {
         namespace: Namespace,
         mut recall: Recall,
     ) -> Result<Recalled, AppError> {
+        access::as_agent(&mut recall.agent_id)?;
         let mut recalled = self
             .run(move |worker| {
                 worker.embed_query(&namespace, &mut recall)?;
@@ -30,6 +32,7 @@ impl App {
             recalled.text_tokens = u64::try_from(tokens::estimate(&text)).ok();
             recalled.text = Some(text);
         }
+        access::note(recalled.hits.len());
         Ok(recalled)
     }
 
@@ -40,6 +43,7 @@ impl App {
         mut recall: Recall,
         id: MemoryId,
     ) -> Result<Explanation, AppError> {
+        access::as_agent(&mut recall.agent_id)?;
         self.run(move |worker| {
             worker.embed_query(&namespace, &mut recall)?;
             worker.engine.explain(&namespace, &recall, id).map_err(of_query)

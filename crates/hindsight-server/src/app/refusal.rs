@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use hindsight_core::{Invalid, Violation};
 use hindsight_engine::{EngineError, ErrorKind};
-use hindsight_proto::CURRENT_VERSION_KEY;
+use hindsight_proto::{CURRENT_VERSION_KEY, OLDEST_REVISION_KEY};
 use hindsight_storage::StorageError;
 
 use super::AppError;
@@ -21,8 +21,10 @@ pub(crate) enum Code {
     Aborted,
     Precondition,
     Exhausted,
+    OutOfRange,
     Unavailable,
     Deadline,
+    Unauthenticated,
     Forbidden,
     MethodNotAllowed,
     DataLoss,
@@ -120,6 +122,11 @@ impl From<AppError> for Refusal {
                 tracing::error!(%error, "the embedder refused a batch that the server cut");
                 Refusal::internal()
             }
+            AppError::Refused(refusal) => *refusal,
+            AppError::Draining => {
+                let refusal = Refusal::new(Code::Unavailable, "DRAINING", error.to_string());
+                Refusal { retry_after: Some(Duration::from_secs(1)), ..refusal }
+            }
             AppError::Panicked => {
                 tracing::error!("a call panicked");
                 Refusal::internal()
@@ -133,27 +140,42 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
     if let EngineError::Invalid(invalid) = error {
         return invalid.clone().into();
     }
-    let code = match error.kind() {
-        ErrorKind::Invalid => Code::Invalid,
-        ErrorKind::NotFound => Code::NotFound,
-        ErrorKind::AlreadyExists => Code::AlreadyExists,
-        ErrorKind::Conflict => Code::Aborted,
-        ErrorKind::Precondition => Code::Precondition,
-        ErrorKind::Exhausted => Code::Exhausted,
-        ErrorKind::DataLoss => Code::DataLoss,
-        ErrorKind::Internal => Code::Internal,
-    };
+    let code = code_of(error.kind());
     if matches!(code, Code::DataLoss | Code::Internal) {
         tracing::error!(error = error as &dyn std::error::Error, "the engine failed");
     }
     let mut refusal = Refusal::new(code, error.reason(), error.to_string());
+    note_facts(error, &mut refusal);
+    match error {
+        EngineError::Storage(StorageError::DiskFull { .. }) => {
+            Refusal { retry_after: Some(DISK_FULL_RETRY), ..refusal }
+        }
+        EngineError::ModelMismatch { .. } => of_model(error, refusal).with_violation(model),
+        EngineError::DimensionMismatch { .. } => of_model(error, refusal).with_violation(vectors),
+        _ => refusal,
+    }
+}
+
+/// Notes what a program needs to go on.
+fn note_facts(error: &EngineError, refusal: &mut Refusal) {
     let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
     match error {
         EngineError::MemoryNotFound { id, .. }
         | EngineError::MemoryExists { id }
         | EngineError::DuplicateOf { id }
-        | EngineError::NotSuperseded { id } => {
+        | EngineError::NotSuperseded { id }
+        | EngineError::NotARule { id, .. } => {
             note("id", id);
+        }
+        EngineError::RuleIsSo { id, state } => {
+            note("id", id);
+            note("state", state);
+        }
+        EngineError::TombstonedValue { id, forgotten_at, .. } => {
+            note("forgotten_at", forgotten_at);
+            if let Some(id) = id {
+                note("id", id);
+            }
         }
         EngineError::SupersededSince { id, by } => {
             note("id", id);
@@ -181,23 +203,67 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         }
         EngineError::Storage(StorageError::DiskFull { needed_bytes, .. }) => {
             note("needed_bytes", needed_bytes);
-            refusal.retry_after = Some(DISK_FULL_RETRY);
         }
+        _ => {}
+    }
+}
+
+/// Notes which model was expected and which was given.
+fn of_model(error: &EngineError, mut refusal: Refusal) -> Refusal {
+    let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
+    match error {
         EngineError::ModelMismatch { expected, given, .. } => {
             note("expected_model", expected);
             note("given_model", given);
-            return refusal.with_violation(model);
         }
         EngineError::DimensionMismatch { expected_model, expected, given_model, given, .. } => {
             note("expected_model", expected_model);
             note("expected_dimension", expected);
             note("given_model", given_model);
             note("given_dimension", given);
-            return refusal.with_violation(vectors);
+        }
+        error => note_place(error, &mut note),
+    }
+    refusal
+}
+
+fn code_of(kind: ErrorKind) -> Code {
+    match kind {
+        ErrorKind::Invalid => Code::Invalid,
+        ErrorKind::NotFound => Code::NotFound,
+        ErrorKind::AlreadyExists => Code::AlreadyExists,
+        ErrorKind::Conflict => Code::Aborted,
+        ErrorKind::Precondition => Code::Precondition,
+        ErrorKind::Exhausted => Code::Exhausted,
+        ErrorKind::OutOfRange => Code::OutOfRange,
+        ErrorKind::DataLoss => Code::DataLoss,
+        ErrorKind::Internal => Code::Internal,
+    }
+}
+
+/// Which session it is about, or which place in the log.
+fn note_place(
+    error: &EngineError,
+    note: &mut dyn FnMut(&'static str, &dyn std::fmt::Display) -> Option<String>,
+) {
+    match error {
+        EngineError::SessionNotFound { session_id, .. }
+        | EngineError::SessionExpired { session_id, .. }
+        | EngineError::SessionClosed { session_id, .. }
+        | EngineError::SessionClosing { session_id }
+        | EngineError::SessionExists { session_id } => {
+            note("session_id", session_id);
+        }
+        EngineError::WatchCompacted { after, oldest } => {
+            note("after_revision", after);
+            note(OLDEST_REVISION_KEY, oldest);
+        }
+        EngineError::WatchAhead { after, newest } => {
+            note("after_revision", after);
+            note("newest_revision", newest);
         }
         _ => {}
     }
-    refusal
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use hindsight_core::{Invalid, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, Maker, RestoreRequest, Unsynced,
-    UpdateRequest, Updated, WriteItem, WriteOptions, Written,
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
+    Unsynced, UpdateRequest, Updated, WriteItem, WriteOptions, Written,
 };
 
 use super::embedding::Texts;
 use super::{App, AppError, Worker};
+use crate::access;
 
 /// How often an update is embedded anew because somebody else changed the memory's texts meanwhile.
 const EMBED_ATTEMPTS_MAX: usize = 3;
@@ -17,6 +18,7 @@ pub(crate) struct Batch {
     pub(crate) items: Vec<Result<WriteItem, Invalid>>,
     pub(crate) all_or_nothing: bool,
     pub(crate) on_duplicate: Option<OnDuplicate>,
+    pub(crate) allow_forgotten: bool,
     pub(crate) request_id: Option<String>,
 }
 
@@ -25,10 +27,14 @@ impl App {
     pub(crate) async fn write(
         &self,
         namespace: Namespace,
-        item: WriteItem,
+        mut item: WriteItem,
         options: WriteOptions,
     ) -> Result<Written, AppError> {
-        self.run(move |worker| worker.write(&namespace, item, options)).await
+        access::bound_draft(&mut item.draft)?;
+        let stores = !options.validate_only;
+        let written = self.run(move |worker| worker.write(&namespace, item, options)).await?;
+        access::note(usize::from(stores));
+        Ok(written)
     }
 
     /// Stores a finished task. What is wrong with the episode is named as the flat record call names it.
@@ -50,7 +56,7 @@ impl App {
         namespace: Namespace,
         batch: Batch,
     ) -> Result<BatchWritten, AppError> {
-        let Batch { items, all_or_nothing, on_duplicate, request_id } = batch;
+        let Batch { items, all_or_nothing, on_duplicate, allow_forgotten, request_id } = batch;
         let count = items.len();
         if count > BATCH_ITEMS_MAX {
             let problem = format!("has {count} memories: at most {BATCH_ITEMS_MAX}; send them in parts");
@@ -60,7 +66,10 @@ impl App {
         let mut bad = Vec::new();
         for (index, item) in items.into_iter().enumerate() {
             match item {
-                Ok(item) => good.push(item),
+                Ok(mut item) => {
+                    access::bound_draft(&mut item.draft)?;
+                    good.push(item);
+                }
                 Err(invalid) => bad.push((index, invalid)),
             }
         }
@@ -73,9 +82,11 @@ impl App {
             let revision = self.worker.engine.revision();
             BatchWritten { results: Vec::new(), replayed: false, revision }
         } else {
-            let request = BatchRequest { items: good, all_or_nothing, on_duplicate, request_id };
+            let request =
+                BatchRequest { items: good, all_or_nothing, on_duplicate, request_id, allow_forgotten };
             self.run(move |worker| worker.write_batch(&namespace, request)).await?
         };
+        access::note(written.results.iter().filter(|result| result.is_ok()).count());
         // Bad items come in rising order, so each lands where it stood in the request.
         for (index, invalid) in bad {
             let at = index.min(written.results.len());
@@ -90,7 +101,10 @@ impl App {
         namespace: Namespace,
         request: UpdateRequest,
     ) -> Result<Updated, AppError> {
-        self.on_worker(move |worker| worker.update(&namespace, request)).await
+        self.reaches(&namespace, &[request.id]).await?;
+        let updated = self.on_worker(move |worker| worker.update(&namespace, request)).await?;
+        access::note(1);
+        Ok(updated)
     }
 
     /// Takes memories out of recall.
@@ -99,7 +113,13 @@ impl App {
         namespace: Namespace,
         request: ForgetRequest,
     ) -> Result<Affected, AppError> {
-        self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await
+        if let ForgetTarget::Ids(ids) = &request.target {
+            self.reaches(&namespace, ids).await?;
+        }
+        let does = !request.validate_only;
+        let affected = self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await?;
+        access::note(if does { affected.count as usize } else { 0 });
+        Ok(affected)
     }
 
     /// Brings forgotten memories back.
@@ -108,12 +128,14 @@ impl App {
         namespace: Namespace,
         request: RestoreRequest,
     ) -> Result<Affected, AppError> {
-        self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await
+        let affected = self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await?;
+        access::note(affected.count as usize);
+        Ok(affected)
     }
 }
 
 impl Worker {
-    fn write(
+    pub(super) fn write(
         &self,
         namespace: &Namespace,
         mut item: WriteItem,
@@ -169,6 +191,8 @@ impl Worker {
                 version: Some(memory.version),
                 vectors: self.vectors_of_one(&content, &summary)?,
                 maker: Maker::Server,
+                // It says what it says already.
+                allow_forgotten: true,
                 request_id: None,
             };
             match self.engine.update(namespace, again) {

@@ -1,6 +1,4 @@
-//! Ranges, and the rule that nothing but loopback is bound.
-
-use std::net::SocketAddr;
+//! Ranges.
 
 use tracing_subscriber::EnvFilter;
 
@@ -12,11 +10,6 @@ const DAY_MS: u64 = 86_400_000;
 
 pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigError> {
     let origin = |key: &str| origins.get(key).cloned().unwrap_or(Origin::Default);
-    for (key, address) in [("listen", config.listen), ("http", config.http)] {
-        if !is_loopback(address) {
-            return Err(ConfigError::NotLoopback { origin: origin(key), key, address });
-        }
-    }
     for (key, value, least, most) in ranges(config) {
         if !(least..=most).contains(&value) {
             return Err(ConfigError::OutOfRange { origin: origin(key), key, value, least, most });
@@ -31,11 +24,6 @@ pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigErro
         key: "log.level".to_owned(),
         problem: format!("{level:?}: {error}; expected one such as info, or info,hindsight_server=debug"),
     })
-}
-
-/// Whether only programs of this machine can reach the address, also when it is written as IPv6.
-fn is_loopback(address: SocketAddr) -> bool {
-    address.ip().to_canonical().is_loopback()
 }
 
 fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
@@ -53,6 +41,7 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("limits.error_streams", wide(limits.error_streams), 1, 100_000),
         ("limits.engine_calls", wide(limits.engine_calls), 0, 256),
         ("limits.engine_queue", wide(limits.engine_queue), 1, 100_000),
+        ("limits.watchers", wide(limits.watchers), 1, 10_000),
         ("likeness.duplicate", config.likeness.duplicate, 0, 100),
         ("likeness.conflict", config.likeness.conflict, 0, 100),
         ("timeouts.request_ms", timeouts.request_ms, 1, DAY_MS),
@@ -60,11 +49,13 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("timeouts.first_frame_ms", timeouts.first_frame_ms, 1, DAY_MS),
         ("timeouts.keepalive_ms", timeouts.keepalive_ms, 1, DAY_MS),
         ("timeouts.keepalive_reply_ms", timeouts.keepalive_reply_ms, 1, DAY_MS),
+        ("timeouts.watch_notice_ms", timeouts.watch_notice_ms, 10, DAY_MS),
         ("timeouts.connection_age_ms", timeouts.connection_age_ms, 1, 30 * DAY_MS),
         ("timeouts.connection_grace_ms", timeouts.connection_grace_ms, 1, DAY_MS),
         ("timeouts.drain_ms", timeouts.drain_ms, 0, DAY_MS),
         ("embedding.min_chars", wide(config.embedding.min_chars), 0, 32_000),
     ];
     ranges.extend(config.storage.ranges());
+    ranges.extend(config.rules.ranges());
     ranges
 }

@@ -3,10 +3,12 @@
 //! A value comes from a flag, else from the environment (`HINDSIGHT__SECTION__KEY`), else from the TOML file, else
 //! it is the default. An unknown key is an error that names the key and its nearest neighbour.
 
+mod auth;
 mod check;
 mod error;
 mod layers;
 mod life;
+mod rules;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -20,8 +22,10 @@ use hindsight_core::likeness::Thresholds;
 use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
+pub use auth::{Audit, AuditLevel, Auth, TlsFiles};
 pub use error::{ConfigError, Origin};
 pub use life::{Jobs, Life};
+pub use rules::Rules;
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -30,11 +34,12 @@ pub use storage::Storage;
 pub struct Config {
     /// `data`: the data directory; made when it is not there. Default `hindsight-data`.
     pub data: PathBuf,
-    /// `listen`: where gRPC is served; port 0 takes a free one. Loopback only, since there are no credentials.
-    /// Default `127.0.0.1:7420`.
+    /// `listen`: where gRPC is served; port 0 takes a free one. Another address than loopback needs
+    /// credentials and TLS. Default `127.0.0.1:7420`.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
-    /// `http`: where JSON over HTTP is served; port 0 takes a free one. Loopback only. Default `127.0.0.1:7421`.
+    /// `http`: where JSON over HTTP is served; port 0 takes a free one. As `listen`.
+    /// Default `127.0.0.1:7421`.
     #[serde(deserialize_with = "address")]
     pub http: SocketAddr,
     /// `[limits]`
@@ -51,8 +56,18 @@ pub struct Config {
     pub life: Life,
     /// `[jobs]`
     pub jobs: Jobs,
+    /// `[rules]`
+    pub rules: Rules,
     /// `[log]`
     pub log: Log,
+    /// `[auth]`
+    pub auth: Auth,
+    /// `[tls]`
+    pub tls: TlsFiles,
+    /// `[audit]`
+    pub audit: Audit,
+    /// `insecure`: bind an address that is not loopback also without credentials or without TLS. Default false.
+    pub insecure: bool,
 }
 
 /// `[limits]`: how much of everything at once. Each bounds memory or descriptors; raising one raises what a single
@@ -84,6 +99,8 @@ pub struct Limits {
     pub error_streams: usize,
     /// `engine_calls`: most calls inside the engine at once; 0 means twice the number of processors. Default 0.
     pub engine_calls: usize,
+    /// `watchers`: most watches of the change feed at once. Default 256.
+    pub watchers: usize,
     /// `engine_queue`: most calls that wait for the engine; further ones are refused with `OVERLOADED`. Default 2048.
     pub engine_queue: usize,
 }
@@ -103,6 +120,8 @@ pub struct Timeouts {
     pub keepalive_ms: u64,
     /// `keepalive_reply_ms`: how soon it must answer. Default 10000.
     pub keepalive_reply_ms: u64,
+    /// `watch_notice_ms`: after which time without a change a watch is told how far it is. Default 10000.
+    pub watch_notice_ms: u64,
     /// `connection_age_ms`: after which a connection is asked to end, so that clients spread anew. Default 1800000.
     pub connection_age_ms: u64,
     /// `connection_grace_ms`: how long its calls may then take. Default 30000.
@@ -184,14 +203,23 @@ pub struct Overrides {
     pub log_level: Option<String>,
     /// `--log-format`
     pub log_format: Option<String>,
+    /// `--tls-cert`
+    pub tls_cert: Option<PathBuf>,
+    /// `--tls-key`
+    pub tls_key: Option<PathBuf>,
+    /// `--tls-client-ca`
+    pub tls_client_ca: Option<PathBuf>,
+    /// `--auth-token-file`
+    pub auth_token_file: Option<PathBuf>,
+    /// `--insecure`
+    pub insecure: bool,
 }
 
 impl Config {
     /// Reads the file at `path`, if one is named, then the environment, then the flags, and checks the whole.
     ///
     /// # Errors
-    /// [`ConfigError`] for a file that can't be read, a key that is not known, a value that is not right, an address
-    /// that is not loopback.
+    /// [`ConfigError`] for a file that can't be read, a key that is not known, a value that is not right.
     pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<Config, ConfigError> {
         let text = match path {
             Some(path) => Some(
@@ -239,7 +267,12 @@ impl Default for Config {
             likeness: Likeness::default(),
             life: Life::default(),
             jobs: Jobs::default(),
+            rules: Rules::default(),
             log: Log::default(),
+            auth: Auth::default(),
+            tls: TlsFiles::default(),
+            audit: Audit::default(),
+            insecure: false,
         }
     }
 }
@@ -257,6 +290,7 @@ impl Default for Limits {
             reset_streams: 20,
             error_streams: 256,
             engine_calls: 0,
+            watchers: 256,
             engine_queue: 2048,
         }
     }
@@ -272,6 +306,7 @@ impl Default for Timeouts {
             keepalive_reply_ms: 10_000,
             connection_age_ms: 30 * 60_000,
             connection_grace_ms: 30_000,
+            watch_notice_ms: 10_000,
             drain_ms: 8_000,
         }
     }

@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use hindsight_proto::v1::{
     admin_service_server::AdminServiceServer, memory_service_server::MemoryServiceServer,
-    namespace_service_server::NamespaceServiceServer,
+    namespace_service_server::NamespaceServiceServer, session_service_server::SessionServiceServer,
+    watch_service_server::WatchServiceServer,
 };
 use tokio::sync::watch;
 use tonic::server::NamedService;
@@ -16,8 +17,14 @@ use crate::{app::App, net::Phase};
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// The names a client may ask for: everything, and each service.
-const NAMES: [&str; 4] =
-    ["", MemoryServiceServer::<()>::NAME, NamespaceServiceServer::<()>::NAME, AdminServiceServer::<()>::NAME];
+const NAMES: [&str; 6] = [
+    "",
+    MemoryServiceServer::<()>::NAME,
+    NamespaceServiceServer::<()>::NAME,
+    AdminServiceServer::<()>::NAME,
+    SessionServiceServer::<()>::NAME,
+    WatchServiceServer::<()>::NAME,
+];
 
 /// Says that everything serves, or that nothing does.
 pub(crate) async fn report(reporter: &HealthReporter, serving: bool) {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use hindsight_engine::{
     Affected, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, ItemWritten, Judged, ListRequest,
-    Maker, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
+    Maker, RestoreRequest, RollbackRequest, SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 use hindsight_proto::call;
 use hindsight_proto::v1::{self, memory_service_server::MemoryService};
 use hindsight_proto::words::Word as _;
 use tonic::{Request, Response, Status};
 
+use super::rules::summarized;
 use super::status::refuse;
 use crate::app::{App, Batch, Refusal, page::Listing};
 
@@ -28,6 +29,7 @@ impl MemoryService for Memories {
             validate_only: call.validate_only,
             on_duplicate: call.on_duplicate,
             request_id: call.request_id,
+            allow_forgotten: call.allow_forgotten,
         };
         let written = self.0.write(call.namespace, item(call.entry), options).await.map_err(refuse)?;
         Ok(Response::new(v1::WriteResponse {
@@ -48,6 +50,7 @@ impl MemoryService for Memories {
             items: call.items.into_iter().map(|entry| entry.map(item)).collect(),
             all_or_nothing: call.all_or_nothing,
             on_duplicate: call.on_duplicate,
+            allow_forgotten: call.allow_forgotten,
             request_id: call.request_id,
         };
         let written = self.0.write_batch(call.namespace, batch).await.map_err(refuse)?;
@@ -70,6 +73,7 @@ impl MemoryService for Memories {
             validate_only: call.validate_only,
             on_duplicate: call.on_duplicate,
             request_id: call.request_id,
+            allow_forgotten: call.allow_forgotten,
         };
         let written = self.0.record(call.namespace, item, options).await.map_err(refuse)?;
         Ok(Response::new(v1::RecordResponse {
@@ -137,6 +141,7 @@ impl MemoryService for Memories {
             vectors: call.vectors,
             maker: Maker::Caller,
             request_id: call.request_id,
+            allow_forgotten: call.allow_forgotten,
         };
         let written = self.0.update(call.namespace, update).await.map_err(refuse)?;
         Ok(Response::new(v1::UpdateResponse {
@@ -160,11 +165,13 @@ impl MemoryService for Memories {
             },
             validate_only: call.validate_only,
             request_id: call.request_id,
+            with_derived: call.with_derived,
         };
-        let Affected { count, ids, replayed, revision } =
+        let Affected { count, ids, derived, replayed, revision } =
             self.0.forget(call.namespace, forget).await.map_err(refuse)?;
         let ids = ids.iter().map(ToString::to_string).collect();
-        Ok(Response::new(v1::ForgetResponse { count, ids, replayed, revision: revision.0 }))
+        let derived = derived.iter().map(ToString::to_string).collect();
+        Ok(Response::new(v1::ForgetResponse { count, ids, derived, replayed, revision: revision.0 }))
     }
 
     async fn restore(
@@ -218,6 +225,16 @@ impl MemoryService for Memories {
             replayed: done.replayed,
             revision: done.revision.0,
         }))
+    }
+
+    async fn summarize(
+        &self,
+        request: Request<v1::SummarizeRequest>,
+    ) -> Result<Response<v1::SummarizeResponse>, Status> {
+        let call = call::SummarizeCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let call::SummarizeCall { namespace, entity, kinds, agent_id, validate_only, request_id } = call;
+        let wish = SummarizeRequest { entity, kinds, agent_id, validate_only, request_id };
+        Ok(Response::new(summarized(self.0.summarize(namespace, wish).await.map_err(refuse)?)))
     }
 }
 

@@ -6,10 +6,11 @@ use hindsight_proto::{time, v1};
 use crate::app::shown;
 
 pub(super) fn purged(done: PurgeDone) -> v1::PurgeResponse {
-    let PurgeDone { count, ids, replayed, revision, receipt } = done;
+    let PurgeDone { count, ids, derived, replayed, revision, receipt } = done;
     v1::PurgeResponse {
         count,
         ids: ids.iter().map(ToString::to_string).collect(),
+        derived: derived.iter().map(ToString::to_string).collect(),
         replayed,
         revision: revision.0,
         receipt: receipt.map(receipt_to_wire),

@@ -20,14 +20,17 @@ struct UpdateReply {
 struct AffectedReply {
     count: u32,
     ids: Vec<MemoryId>,
+    /// What was made from them and stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    derived: Vec<MemoryId>,
     revision: u64,
     replayed: bool,
 }
 
 impl From<Affected> for AffectedReply {
     fn from(affected: Affected) -> Self {
-        let Affected { count, ids, replayed, revision } = affected;
-        AffectedReply { count, ids, revision: revision.0, replayed }
+        let Affected { count, ids, derived, replayed, revision } = affected;
+        AffectedReply { count, ids, derived, revision: revision.0, replayed }
     }
 }
 
@@ -39,9 +42,11 @@ pub(super) async fn update(State(http): State<Http>, request: Request) -> Reply 
     let id = id.ok_or_else(|| Invalid::one("id", "is missing: name the memory to change"))?;
     let version = call.fields.take("version")?;
     let vectors = call.fields.vectors()?;
+    let allow_forgotten = call.fields.take("allow_forgotten")?.unwrap_or(false);
     let request_id = call.request_id()?;
     let patch: Patch = call.fields.rest()?;
-    let update = UpdateRequest { id, patch, version, vectors, maker: Maker::Caller, request_id };
+    let update =
+        UpdateRequest { id, patch, version, vectors, maker: Maker::Caller, request_id, allow_forgotten };
     let written = http.app.update(namespace, update).await?;
     answer(&UpdateReply { memory: written.memory, revision: written.revision.0, replayed: written.replayed })
 }
@@ -54,6 +59,7 @@ pub(super) async fn forget(State(http): State<Http>, request: Request) -> Reply 
     let filter = call.filter()?;
     let expected_count: Option<u32> = call.fields.take("expected_count")?;
     let validate_only = call.fields.take("validate_only")?.unwrap_or(false);
+    let with_derived = call.fields.take("with_derived")?.unwrap_or(false);
     let request_id = call.request_id()?;
     call.fields.finish()?;
     let target = match (ids, filter) {
@@ -67,7 +73,8 @@ pub(super) async fn forget(State(http): State<Http>, request: Request) -> Reply 
         (Some(ids), None) => ForgetTarget::Ids(ids),
         (None, Some(filter)) => ForgetTarget::Matching { filter, expected_count },
     };
-    let affected = http.app.forget(namespace, ForgetRequest { target, validate_only, request_id }).await?;
+    let affected =
+        http.app.forget(namespace, ForgetRequest { target, validate_only, request_id, with_derived }).await?;
     answer(&AffectedReply::from(affected))
 }
 

@@ -45,6 +45,14 @@ pub(crate) fn reply(refusal: &Refusal, request_id: &str) -> Response {
         // The header counts whole seconds.
         headers.insert(header::RETRY_AFTER, HeaderValue::from(after.as_secs().max(1)));
     }
+    if refusal.code == Code::Unauthenticated {
+        // RFC 6750, 3: without a token nothing but the scheme is told.
+        let challenge = match refusal.reason {
+            "TOKEN_MISSING" => "Bearer realm=\"hindsight\"",
+            _ => "Bearer realm=\"hindsight\", error=\"invalid_token\"",
+        };
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
     response
 }
 
@@ -57,8 +65,11 @@ fn of(refusal: &Refusal) -> (StatusCode, &'static str) {
         (Code::Precondition, _) => (StatusCode::PRECONDITION_FAILED, "Not possible in this state"),
         (Code::Exhausted, "DISK_FULL") => (StatusCode::INSUFFICIENT_STORAGE, "The disk is full"),
         (Code::Exhausted, _) => (StatusCode::TOO_MANY_REQUESTS, "A limit is reached"),
+        (Code::OutOfRange, "WATCH_COMPACTED") => (StatusCode::GONE, "Not there any more"),
+        (Code::OutOfRange, _) => (StatusCode::BAD_REQUEST, "Not there"),
         (Code::Unavailable, _) => (StatusCode::SERVICE_UNAVAILABLE, "Not now"),
         (Code::Deadline, _) => (StatusCode::GATEWAY_TIMEOUT, "Out of time"),
+        (Code::Unauthenticated, _) => (StatusCode::UNAUTHORIZED, "Who are you"),
         (Code::Forbidden, _) => (StatusCode::FORBIDDEN, "Not allowed"),
         (Code::MethodNotAllowed, _) => (StatusCode::METHOD_NOT_ALLOWED, "Another method"),
         (Code::DataLoss, _) => (StatusCode::INTERNAL_SERVER_ERROR, "Data is damaged"),

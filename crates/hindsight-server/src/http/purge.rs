@@ -13,6 +13,9 @@ use crate::app::shown;
 struct PurgeReply {
     count: u32,
     ids: Vec<MemoryId>,
+    /// What was made from them and stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    derived: Vec<MemoryId>,
     revision: u64,
     replayed: bool,
     /// Absent when nothing was purged.
@@ -58,13 +61,14 @@ pub(super) async fn purge(State(http): State<Http>, request: Request) -> Reply {
     let whole = call.fields.take("whole_namespace")?.unwrap_or(false);
     let expected_count: Option<u32> = call.fields.take("expected_count")?;
     let validate_only = call.fields.take("validate_only")?.unwrap_or(false);
+    let with_derived = call.fields.take("with_derived")?.unwrap_or(false);
     let request_id = call.request_id()?;
     call.fields.finish()?;
     let target = PurgeTarget::new(ids, filter, whole, expected_count)?;
-    let done = http.app.purge(PurgeCall { namespace, target, validate_only, request_id }).await?;
-    let PurgeDone { count, ids, replayed, revision, receipt } = done;
+    let purge = PurgeCall { namespace, target, with_derived, validate_only, request_id };
+    let PurgeDone { count, ids, derived, replayed, revision, receipt } = http.app.purge(purge).await?;
     let receipt = receipt.map(ReceiptReply::from);
-    answer(&PurgeReply { count, ids, revision: revision.0, replayed, receipt })
+    answer(&PurgeReply { count, ids, derived, revision: revision.0, replayed, receipt })
 }
 
 /// Drops a namespace.

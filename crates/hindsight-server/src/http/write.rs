@@ -82,14 +82,15 @@ pub(super) async fn batch(State(http): State<Http>, request: Request) -> Reply {
     let request_id = call.request_id()?;
     let all_or_nothing = call.fields.take("all_or_nothing")?.unwrap_or(false);
     let on_duplicate = call.fields.take("on_duplicate")?;
+    let allow_forgotten = call.fields.take("allow_forgotten")?.unwrap_or(false);
     let items: Vec<Value> = call
         .fields
         .take("items")?
         .ok_or_else(|| Invalid::one("items", "is missing: expected a list of memories"))?;
     call.fields.finish()?;
     let items = items.into_iter().map(|value| item(Fields::of_value(value, "")?)).collect();
-    let written =
-        http.app.write_batch(namespace, Batch { items, all_or_nothing, on_duplicate, request_id }).await?;
+    let batch = Batch { items, all_or_nothing, on_duplicate, allow_forgotten, request_id };
+    let written = http.app.write_batch(namespace, batch).await?;
     answer(&BatchReply {
         results: written.results.into_iter().map(item_reply).collect(),
         replayed: written.replayed,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{TestServer, config};
 
 fn durability(word: Durability) -> SettingsPatch {
-    SettingsPatch { durability: Some(Some(word)) }
+    SettingsPatch { durability: Some(Some(word)), ..SettingsPatch::default() }
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn d1_durability_is_set_over_grpc_and_survives_a_restart() {
     let server = TestServer { running: Server::start(&config(dir.path())).await.unwrap(), dir };
     let ops = server.ops().await;
     assert_eq!(ops.info().await.unwrap().settings.durability, Durability::Async);
-    let back = ops.set(SettingsPatch { durability: Some(None) }).await.unwrap();
+    let back = ops.set(SettingsPatch { durability: Some(None), ..SettingsPatch::default() }).await.unwrap();
     assert_eq!(back.settings.durability, Durability::Sync);
 }
 

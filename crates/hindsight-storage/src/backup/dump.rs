@@ -86,6 +86,10 @@ fn entry<F: IoFile>(
             edits = edits_of(&mut line, payload);
             line.note = format!("{} edits{}", edits.len(), line.note);
         }
+        EntryKind::Ledger => {
+            line.kind = "ledger";
+            line.note = format!("the erasure ledger from {} on", header.position);
+        }
         EntryKind::Piece => {
             line.kind = "piece";
             let EntryHeader { namespace, file, position, .. } = header;

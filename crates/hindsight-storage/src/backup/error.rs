@@ -82,7 +82,7 @@ pub enum BackupFault {
         found: u32,
     },
     /// A kind of entry that this version does not know, or reserved bytes that aren't zero.
-    #[error("entry kind {found}: expected 1, 2 or 3, and reserved bytes of zero")]
+    #[error("entry kind {found}: expected 1, 2, 3 or 4, and reserved bytes of zero")]
     Kind {
         /// The number that stands in the entry.
         found: u8,
@@ -112,6 +112,9 @@ pub enum BackupFault {
         /// The file.
         number: u32,
     },
+    /// What comes as the erasure ledger is none of this database.
+    #[error("the erasure ledger in it can't be used")]
+    Ledger(#[source] LedgerFault),
     /// The log has another batch here.
     #[error("expected the batch of lsn {expected}, found {found}")]
     Batch {

@@ -43,6 +43,8 @@ pub(super) enum EntryKind {
     Piece,
     /// A batch of the log.
     Batch,
+    /// A piece of the erasure ledger.
+    Ledger,
 }
 
 /// What stands before a payload.
@@ -53,7 +55,7 @@ pub(super) struct EntryHeader {
     pub(super) namespace: NamespaceId,
     /// The number of the file, of a piece; 0 otherwise.
     pub(super) file: u32,
-    /// Where a piece begins in its file; the LSN of a batch; 0 of edits.
+    /// Where a piece begins in its file, or in the ledger; the LSN of a batch; 0 of edits.
     pub(super) position: u64,
     pub(super) payload_bytes: u32,
 }
@@ -117,6 +119,7 @@ impl EntryHeader {
             EntryKind::Edits => 1,
             EntryKind::Piece => 2,
             EntryKind::Batch => 3,
+            EntryKind::Ledger => 4,
         };
         head[12..16].copy_from_slice(&self.namespace.0.to_le_bytes());
         head[16..20].copy_from_slice(&self.file.to_le_bytes());
@@ -144,6 +147,7 @@ impl EntryHeader {
             1 if is_plain => EntryKind::Edits,
             2 if is_plain => EntryKind::Piece,
             3 if is_plain => EntryKind::Batch,
+            4 if is_plain => EntryKind::Ledger,
             found => return Err(BackupFault::Kind { found }),
         };
         Ok(EntryHeader {

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     codec,
+    erasure::check_ledger,
     manifest::ManifestState,
     records::{NamespaceId, StoredFile},
     recovery::Floor,
@@ -19,7 +20,8 @@ use crate::{
 /// The next part of a backup. Everything about it was checked, but for the BLAKE3 of a file, which comes with its last
 /// piece, and that of the whole, which comes with [`Part::End`].
 pub(super) enum Part<'a> {
-    /// Some edits of the manifest; [`BackupReader::state`] has them.
+    /// Some edits of the manifest, or a piece of the erasure ledger; [`BackupReader::state`] and
+    /// [`BackupReader::ledger`] have them.
     Edits,
     /// The next piece of a record file.
     Piece {
@@ -42,6 +44,8 @@ pub(super) struct BackupReader<R> {
     input: Counted<R>,
     header: BackupHeader,
     state: ManifestState,
+    /// The erasure ledger, as far as it was read.
+    ledger: Vec<u8>,
     /// The files that the manifest names and that have not come yet; none before the manifest is complete.
     files: Option<VecDeque<(NamespaceId, u32, StoredFile)>>,
     /// How much of the first of them has come, and its hash.
@@ -73,6 +77,7 @@ impl<R: Read> BackupReader<R> {
             input,
             header,
             state: ManifestState::default(),
+            ledger: Vec::new(),
             files: None,
             piece_at: 0,
             file_hasher: blake3::Hasher::new(),
@@ -92,6 +97,11 @@ impl<R: Read> BackupReader<R> {
         &self.state
     }
 
+    /// The erasure ledger, complete once the first piece of a file has come; empty when there is none.
+    pub(super) fn ledger(&self) -> &[u8] {
+        &self.ledger
+    }
+
     /// The next part. After an error or the end there is none.
     pub(super) fn next(&mut self) -> Result<Part<'_>, BackupError> {
         let Some(Entry { offset, header }) = self.entry()? else {
@@ -100,7 +110,7 @@ impl<R: Read> BackupReader<R> {
         self.take(&header).map_err(|fault| damaged(offset, fault))?;
         let EntryHeader { namespace, file: number, position, .. } = header;
         Ok(match header.kind {
-            EntryKind::Edits => Part::Edits,
+            EntryKind::Edits | EntryKind::Ledger => Part::Edits,
             // `take` has gone on to the next file if this one is complete.
             EntryKind::Piece => Part::Piece {
                 namespace,
@@ -145,6 +155,14 @@ impl<R: Read> BackupReader<R> {
             EntryKind::Edits => {
                 let change = self.state.check(&codec::decode_edits(&self.payload)?)?;
                 self.state.carry_out(change);
+                Ok(())
+            }
+            EntryKind::Ledger => {
+                let is_next = self.files.is_none() && header.position == self.ledger.len() as u64;
+                if !is_next || self.payload.is_empty() {
+                    return Err(BackupFault::Order { what: "this piece of the erasure ledger" });
+                }
+                self.ledger.extend_from_slice(&self.payload);
                 Ok(())
             }
             EntryKind::Piece => {
@@ -196,7 +214,10 @@ impl<R: Read> BackupReader<R> {
         if self.files.is_some() {
             return Ok(());
         }
-        let BackupHeader { checkpoint, lsn, next_namespace, .. } = self.header;
+        let BackupHeader { store_id, checkpoint, lsn, next_namespace, .. } = self.header;
+        if !self.ledger.is_empty() {
+            check_ledger(&self.ledger, store_id).map_err(BackupFault::Ledger)?;
+        }
         let is_beyond = self.state.namespaces.values().any(|namespace| namespace.applied > lsn);
         if self.state.floor != (Floor { checkpoint_lsn: checkpoint, durable_lsn: lsn })
             || next_namespace < self.state.next_namespace

@@ -115,11 +115,6 @@ fn fill<I: Io, R: Read>(
     let handle = io.open(&lock, OpenMode::CreateEmpty).at("create", &lock)?;
     let header = *reader.header();
     Format::create_for(io.as_ref(), dir, header.store_id)?;
-    if let Some(ledger) = ledger {
-        let path = dir.join(LEDGER_FILE);
-        let file = io.open(&path, OpenMode::CreateEmpty).at("create", &path)?;
-        write_all_at(&file, 0, ledger).at("write", &path)?;
-    }
     let ns = dir.join(NS_DIR);
     io.create_dir(&ns).at("make", &ns)?;
     let mut open: Option<(PathBuf, I::File)> = None;
@@ -144,6 +139,13 @@ fn fill<I: Io, R: Read>(
             Part::End(report) => break report,
         }
     };
+    // The one that is put beside the backup is newer than the one in it.
+    let ledger = ledger.unwrap_or_else(|| reader.ledger());
+    if !ledger.is_empty() {
+        let path = dir.join(LEDGER_FILE);
+        let file = io.open(&path, OpenMode::CreateEmpty).at("create", &path)?;
+        write_all_at(&file, 0, ledger).at("write", &path)?;
+    }
     log_of(log)?.close()?;
     let state = Arc::new(RwLock::new(reader.state().clone()));
     Manifest::create(io, dir, header.store_id, &state)?;

@@ -28,6 +28,8 @@ struct Source<I: Io> {
     state: ManifestState,
     lsn: Lsn,
     segments: Vec<OpenSegment<I::File>>,
+    /// The erasure ledger; empty when nothing was ever purged.
+    ledger: Vec<u8>,
     /// Keeps the files of `state` where they are.
     _pin: Pin<I>,
 }
@@ -58,6 +60,10 @@ impl<I: Io> Storage<I> {
         };
         let mut stream = Stream { out, hasher: blake3::Hasher::new(), bytes: 0, entries: 0 };
         stream.put(&header.encode())?;
+        for (at, piece) in source.ledger.chunks(PIECE_BYTES_MAX).enumerate() {
+            let offset = (at * PIECE_BYTES_MAX) as u64;
+            stream.entry(EntryKind::Ledger, (NamespaceId(0), 0), offset, piece)?;
+        }
         manifest(&mut stream, &source.state)?;
         let files = self.backup_files(&mut stream, &source.state)?;
         let batches = batches(&mut stream, &header, &source.segments)?;
@@ -88,8 +94,10 @@ impl<I: Io> Storage<I> {
         // The directory is not in a backup: what is restored makes its own.
         state.directory = None;
         let segments = self.backup_segments(state.floor.checkpoint_lsn, lsn)?;
+        // What it names is in the log up to here, or was. Later purges are in the batches, or not in the backup.
+        let ledger = self.ledger.lock().encoded_up_to(lsn)?;
         drop(checkpointer);
-        Ok(Source { state, lsn, segments, _pin: pin })
+        Ok(Source { state, lsn, segments, ledger, _pin: pin })
     }
 
     /// The segments that hold the batches after `checkpoint` up to `lsn`.

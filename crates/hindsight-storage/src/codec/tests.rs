@@ -203,7 +203,7 @@ fn drop_batch() -> Batch {
 }
 
 fn purge_batch() -> Batch {
-    let purge = |target, request| Purge { key: [7; 32], target, memories: 2, request };
+    let purge = |target, request| Purge { key: [7; 32], target, memories: 2, request, values: Vec::new() };
     let request = PurgeRequestHash { id: 3, digest: 1 << 90 };
     let memories = purge(Purged::Memories(vec![5, 1 << 120]), Some(request));
     let whole = purge(Purged::Namespace(9), None);
@@ -225,12 +225,35 @@ fn schema_2_is_read_and_written_as_it_was() {
     }
 }
 
+/// A purge that knows again what was said.
+fn valued_purge_batch() -> Batch {
+    let purge = Purge {
+        key: [7; 32],
+        target: Purged::Memories(vec![5, 1 << 120]),
+        memories: 2,
+        request: None,
+        values: vec![8, 1 << 100],
+    };
+    Batch { request: None, changes: vec![Change::Purge(Box::new(purge))], ..full_batch() }
+}
+
+#[test]
+fn l4_a_purge_that_knows_values_again_came_with_schema_3() {
+    let batch = valued_purge_batch();
+    let bytes = encode_batch(&batch).unwrap();
+    let found = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = include_str!("../../tests/golden/batch_purge_v3.hex");
+    assert_eq!(found, hex.split_whitespace().collect::<String>());
+    assert_eq!(decode_batch(&bytes).unwrap(), batch);
+}
+
 #[test]
 fn another_version_and_other_lengths_are_refused() {
     let good = encode_batch(&full_batch()).unwrap();
     let with_version = |version: u16| [&version.to_le_bytes(), &good[2..]].concat();
-    let newer = decode_batch(&with_version(4)).unwrap_err();
-    assert!(newer.is_newer() && matches!(newer, CodecError::Newer { found: 4, newest: 3 }), "{newer}");
+    let newer = decode_batch(&with_version(SCHEMA_VERSION + 1)).unwrap_err();
+    let is_told = matches!(newer, CodecError::Newer { newest: SCHEMA_VERSION, .. });
+    assert!(newer.is_newer() && is_told, "{newer}");
     assert!(matches!(decode_batch(&with_version(0)), Err(CodecError::NoVersion)));
     assert!(matches!(decode_batch(&[1]), Err(CodecError::NoVersion)));
     assert!(matches!(
@@ -337,8 +360,8 @@ fn a_batch_of_edits_with_a_stamp_has_a_schema_of_its_own() {
     let hex: String = bytes[bytes.len() - 36..].iter().map(|byte| format!("{byte:02x}")).collect();
     let golden = include_str!("../../tests/golden/edit_directory_v2.hex");
     assert_eq!(hex, golden.split_whitespace().collect::<String>());
-    let newer = decode_edits(&[&4_u16.to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
-    assert!(matches!(newer, CodecError::Newer { found: 4, newest: 3 }), "{newer}");
+    let newer = decode_edits(&[&(SCHEMA_VERSION + 1).to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
+    assert!(matches!(newer, CodecError::Newer { newest: SCHEMA_VERSION, .. }), "{newer}");
 }
 
 /// The smallest edits are those whose bytes mean the most memory.

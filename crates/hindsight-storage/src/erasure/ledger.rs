@@ -135,6 +135,18 @@ impl Ledger {
         }
     }
 
+    /// The bytes of a ledger that has the entries up to a position; none when there is no such entry.
+    ///
+    /// # Errors
+    /// When they can't be encoded.
+    pub(crate) fn encoded_up_to(&self, lsn: Lsn) -> Result<Vec<u8>, StorageError> {
+        let entries = self.entries.partition_point(|entry| entry.lsn <= lsn);
+        match self.entries.get(..entries) {
+            Some(entries) if !entries.is_empty() => encode(self.store_id, entries),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Makes the file say what the entries do.
     ///
     /// # Errors

@@ -10,13 +10,27 @@ const DIR: &str = "/data";
 fn erasures() -> Vec<Erasure> {
     let at = Timestamp::from_ms(1_764_493_200_000);
     let request = Some(PurgeRequestHash { id: 3, digest: 4 });
-    let memories = Purge { key: [7; 32], target: Purged::Memories(vec![5, 1 << 120]), memories: 2, request };
-    let whole = Purge { key: [7; 32], target: Purged::Namespace(9), memories: 4, request: None };
+    let memories = Purge {
+        key: [7; 32],
+        target: Purged::Memories(vec![5, 1 << 120]),
+        memories: 2,
+        request,
+        values: vec![3, 8],
+    };
+    let whole =
+        Purge { key: [7; 32], target: Purged::Namespace(9), memories: 4, request: None, values: Vec::new() };
     let done = ErasureDone { at, files_removed: 5, bytes_removed: 6, blake3: [8; 32] };
     vec![
         Erasure { lsn: Lsn(11), at, purge: memories, done: Some(done) },
         Erasure { lsn: Lsn(12), at, purge: whole, done: None },
     ]
+}
+
+/// As before purges knew values again.
+fn without_values() -> Vec<Erasure> {
+    let mut erasures = erasures();
+    erasures.iter_mut().for_each(|erasure| erasure.purge.values.clear());
+    erasures
 }
 
 fn disk() -> MemIo {
@@ -26,8 +40,12 @@ fn disk() -> MemIo {
 }
 
 fn saved(io: &MemIo) -> Vec<u8> {
+    saved_of(io, erasures())
+}
+
+fn saved_of(io: &MemIo, erasures: Vec<Erasure>) -> Vec<u8> {
     let mut ledger = Ledger::open(io, Path::new(DIR), 0x1111_2222_3333_4444).unwrap();
-    erasures().into_iter().for_each(|erasure| ledger.begin(erasure));
+    erasures.into_iter().for_each(|erasure| ledger.begin(erasure));
     ledger.save(io).unwrap();
     let path = Path::new(DIR).join(LEDGER_FILE);
     io.files().into_iter().find(|(found, _)| *found == path).unwrap().1
@@ -44,11 +62,15 @@ fn fault(io: &MemIo, bytes: &[u8], store_id: u64) -> LedgerFault {
 /// Bytes that a release has written; another shape is a new version.
 #[test]
 fn golden_ledger() {
-    let bytes = saved(&disk());
-    let found = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let golden = include_str!("../../tests/golden/ledger_v1.hex");
-    assert_eq!(found, golden.split_whitespace().collect::<String>());
-    assert_eq!(check_ledger(&bytes, 0x1111_2222_3333_4444).unwrap(), 2);
+    for (erasures, golden) in [
+        (without_values(), include_str!("../../tests/golden/ledger_v1.hex")),
+        (erasures(), include_str!("../../tests/golden/ledger_values_v1.hex")),
+    ] {
+        let bytes = saved_of(&disk(), erasures);
+        let found = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(found, golden.split_whitespace().collect::<String>());
+        assert_eq!(check_ledger(&bytes, 0x1111_2222_3333_4444).unwrap(), 2);
+    }
 }
 
 #[test]

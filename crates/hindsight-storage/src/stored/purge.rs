@@ -17,6 +17,8 @@ pub(crate) struct StoredPurge {
 enum StoredPurged {
     Memories(Vec<u128>),
     Namespace(u128),
+    // From here on since schema 3.
+    MemoriesAndValues(Vec<u128>, Vec<u128>),
 }
 
 #[derive(Debug, Encode, Decode)]
@@ -43,8 +45,11 @@ struct StoredDone {
 }
 
 impl From<&Purge> for StoredPurge {
-    fn from(Purge { key, target, memories, request }: &Purge) -> Self {
+    fn from(Purge { key, target, memories, request, values }: &Purge) -> Self {
         let target = match target {
+            Purged::Memories(hashes) if !values.is_empty() => {
+                StoredPurged::MemoriesAndValues(hashes.clone(), values.clone())
+            }
             Purged::Memories(hashes) => StoredPurged::Memories(hashes.clone()),
             Purged::Namespace(hash) => StoredPurged::Namespace(*hash),
         };
@@ -55,12 +60,13 @@ impl From<&Purge> for StoredPurge {
 
 impl From<StoredPurge> for Purge {
     fn from(StoredPurge { key, target, memories, request }: StoredPurge) -> Self {
-        let target = match target {
-            StoredPurged::Memories(hashes) => Purged::Memories(hashes),
-            StoredPurged::Namespace(hash) => Purged::Namespace(hash),
+        let (target, values) = match target {
+            StoredPurged::Memories(hashes) => (Purged::Memories(hashes), Vec::new()),
+            StoredPurged::MemoriesAndValues(hashes, values) => (Purged::Memories(hashes), values),
+            StoredPurged::Namespace(hash) => (Purged::Namespace(hash), Vec::new()),
         };
         let request = request.map(|StoredPurgeRequest { id, digest }| PurgeRequestHash { id, digest });
-        Purge { key, target, memories, request }
+        Purge { key, target, memories, request, values }
     }
 }
 

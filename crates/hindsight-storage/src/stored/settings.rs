@@ -35,7 +35,7 @@ mod tests {
 
     fn settings() -> Settings {
         let unknown = [("zeal".to_owned(), "11".to_owned())].into();
-        Settings { durability: Durability::Async, unknown }
+        Settings { durability: Durability::Async, unknown, ..Settings::default() }
     }
 
     fn batch() -> Batch {

@@ -21,6 +21,9 @@ pub(crate) struct ForgetArgs {
     /// Only count what a filter would forget
     #[arg(long, conflicts_with = "ids")]
     dry_run: bool,
+    /// Also what was made from them, such as facts of an episode
+    #[arg(long)]
+    with_derived: bool,
     /// Do not ask before a filter forgets
     #[arg(long)]
     yes: bool,
@@ -44,6 +47,7 @@ pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out
         return Err(Failure::ForgetWhat);
     }
     let memories = connection.memories()?;
+    let memories = if args.with_derived { memories.with_derived() } else { memories };
     let forgotten = if !by_filter {
         memories.forget_ids(&args.ids).await?
     } else {
@@ -59,8 +63,20 @@ pub(crate) async fn run(connection: &Connection, args: ForgetArgs, out: &mut Out
     };
     let verb = if args.dry_run { "would be forgotten" } else { "forgotten; restore brings them back" };
     out.single(&forgotten, |_, _| {
-        format!("{} {verb}", counted(u64::from(forgotten.count), "memory", "memories"))
+        let done = format!("{} {verb}", counted(u64::from(forgotten.count), "memory", "memories"));
+        done + &derived_text(&forgotten.derived)
     })
+}
+
+/// What was made from what goes, and stays.
+pub(crate) fn derived_text(derived: &[MemoryId]) -> String {
+    match derived.len() {
+        0 => String::new(),
+        count => {
+            let count = counted(count as u64, "memory", "memories");
+            format!("\n{count} made from them would stay: --with-derived takes these, too")
+        }
+    }
 }
 
 /// Brings back.

@@ -30,6 +30,9 @@ pub(crate) struct ImportArgs {
     /// What generic lines are that do not say it
     #[arg(long, value_name = "KIND", default_value = "fact")]
     kind: Kind,
+    /// Store also what was forgotten or purged before
+    #[arg(long)]
+    allow_forgotten: bool,
     /// Write every refused line to this file, as JSONL
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
@@ -38,6 +41,7 @@ pub(crate) struct ImportArgs {
 /// An import under way.
 struct Import<'a> {
     connection: &'a Connection,
+    allow_forgotten: bool,
     report: Report,
     progress: Progress,
 }
@@ -50,7 +54,8 @@ pub(crate) async fn run(connection: &Connection, args: ImportArgs, out: &mut Out
     let name = args.file.display().to_string();
     let defaults = Defaults { namespace: connection.namespace().ok().cloned(), kind: args.kind };
     let report = Report::new(name, errors);
-    let mut import = Import { connection, report, progress: Progress::bytes(size) };
+    let mut import =
+        Import { connection, allow_forgotten: args.allow_forgotten, report, progress: Progress::bytes(size) };
     let outcome = import.all(Lines::new(reader), &defaults).await;
     import.progress.finish();
     import.report.finish()?;
@@ -156,14 +161,20 @@ impl Import<'_> {
         let request_id = chunk.request_id().map_err(io::Error::from)?;
         let entry = |item: &Item| WriteEntry { draft: item.draft.clone(), vectors: item.vectors.clone() };
         let entries = chunk.items.iter().map(entry).collect();
-        let options = BatchOptions { request_id: Some(request_id), ..BatchOptions::default() };
+        let allow_forgotten = self.allow_forgotten;
+        // Who insists after all asks for something else.
+        let request_id = if allow_forgotten { format!("{request_id}-all") } else { request_id };
+        let request_id = Some(request_id);
+        let options = BatchOptions { allow_forgotten, request_id, ..BatchOptions::default() };
         let memories = self.connection.memories_of(&chunk.namespace)?;
         let answer = memories.batch_write(entries, options).await?;
         let mut stored = 0;
         for ((item, result), outcome) in chunk.items.iter().zip(answer.results).zip(answer.outcomes) {
             match result {
                 Ok(_) if answer.replayed => self.report.counts.already_there += 1,
-                Ok(_) if outcome == Outcome::Reinforced => self.report.counts.reinforced += 1,
+                Ok(_) if matches!(outcome, Outcome::Reinforced | Outcome::Echoed) => {
+                    self.report.counts.reinforced += 1
+                }
                 Ok(_) => stored += 1,
                 Err(error) if error.reason == "MEMORY_EXISTS" => self.report.counts.already_there += 1,
                 Err(error) if error.violations.is_empty() => {

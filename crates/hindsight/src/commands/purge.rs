@@ -4,7 +4,7 @@ use clap::Args;
 use hindsight_client::{ForgetMode, NamespaceHandle, Purged};
 use hindsight_core::{Filter, MemoryId, Namespace};
 
-use super::forget::confirm;
+use super::forget::{confirm, derived_text};
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::flags::FilterFlags;
@@ -20,6 +20,9 @@ pub(crate) struct PurgeArgs {
     /// Everything in the namespace, and the namespace itself
     #[arg(long)]
     whole_namespace: bool,
+    /// Also what was made from them, such as facts of an episode
+    #[arg(long)]
+    with_derived: bool,
     /// Only count what would be purged
     #[arg(long, conflicts_with = "ids")]
     dry_run: bool,
@@ -54,6 +57,7 @@ pub(crate) async fn run(connection: &Connection, args: PurgeArgs, out: &mut Out)
         return Err(Failure::PurgeWhat);
     }
     let memories = connection.memories()?;
+    let memories = if args.with_derived { memories.with_derived() } else { memories };
     let purged = if args.ids.is_empty() {
         let filter = by_filter.then_some(filter);
         let counted = send(&memories, filter.clone(), ForgetMode::DryRun).await?;
@@ -71,7 +75,7 @@ pub(crate) async fn run(connection: &Connection, args: PurgeArgs, out: &mut Out)
         }
         memories.purge_ids(&args.ids).await?
     };
-    out.single(&purged, |_, _| sentence(&purged, args.dry_run))
+    out.single(&purged, |_, _| sentence(&purged, args.dry_run) + &derived_text(&purged.derived))
 }
 
 /// A filter, or everything.

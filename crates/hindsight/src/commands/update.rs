@@ -88,6 +88,9 @@ pub(crate) struct UpdateArgs {
     /// The changes as JSON, from a file or - for standard input; flags win over its fields
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Let it say what was forgotten or purged
+    #[arg(long)]
+    allow_forgotten: bool,
     /// The same id sent twice acts once
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -138,7 +141,12 @@ fn nothing_of(field: &str) -> Value {
 pub(crate) async fn run(connection: &Connection, mut args: UpdateArgs, out: &mut Out) -> Result<(), Failure> {
     let memories = connection.memories()?;
     let patch = args.patch()?;
-    let options = UpdateOptions { version: args.version, vectors: None, request_id: args.request_id };
+    let options = UpdateOptions {
+        version: args.version,
+        allow_forgotten: args.allow_forgotten,
+        request_id: args.request_id,
+        ..UpdateOptions::default()
+    };
     let updated = memories.update_with(args.id, patch, options).await?;
     print_stored(&updated, &updated.memory, updated.replayed, out)
 }

@@ -19,6 +19,9 @@ pub(crate) struct SendFlags {
     /// What happens when the same is known: reinforce, reject, allow [default: reinforce; with an id of its own: allow]
     #[arg(long, value_name = "WHAT")]
     pub(crate) on_duplicate: Option<OnDuplicate>,
+    /// Store it though what it says was forgotten or purged
+    #[arg(long)]
+    pub(crate) allow_forgotten: bool,
     /// The same id sent twice acts once
     #[arg(long, value_name = "ID")]
     pub(crate) request_id: Option<String>,
@@ -26,8 +29,8 @@ pub(crate) struct SendFlags {
 
 impl SendFlags {
     pub(crate) fn into_options(self) -> WriteOptions {
-        let SendFlags { validate_only, on_duplicate, request_id } = self;
-        WriteOptions { validate_only, on_duplicate, request_id }
+        let SendFlags { validate_only, on_duplicate, allow_forgotten, request_id } = self;
+        WriteOptions { validate_only, on_duplicate, allow_forgotten, request_id }
     }
 }
 
@@ -41,6 +44,9 @@ pub(crate) fn print_written(written: &Written, out: &mut Out) -> Result<(), Fail
                 "known already as {id} in {}: confidence {:.2}, said again {} times",
                 memory.namespace, memory.confidence, memory.usage.verified_count
             ),
+            (Outcome::Echoed, _) => {
+                format!("a recall said this as {id} in {}: nothing is stored again", memory.namespace)
+            }
             (_, replayed) => stored_text(&id, memory, replayed),
         };
         let neighbors = written.neighbors.iter().map(neighbor_text);

@@ -6,6 +6,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod access;
 mod backup;
 mod bad_input;
 mod commands;
@@ -14,9 +15,12 @@ mod demo;
 mod export;
 mod import;
 mod learn;
+mod life;
 mod mcp;
 mod program;
 mod purge;
 mod recall;
+mod rules;
 mod serve;
+mod sessions;
 mod settings;

@@ -140,7 +140,8 @@ impl Made {
                     self.engine.restore(&ns(name), restore).unwrap().lsn()
                 } else {
                     let target = ForgetTarget::Ids(vec![id]);
-                    let forget = ForgetRequest { target, validate_only: false, request_id };
+                    let forget =
+                        ForgetRequest { target, validate_only: false, request_id, with_derived: false };
                     self.engine.forget(&ns(name), forget).unwrap().lsn()
                 };
                 let image = self.truth.newest(name, id).clone();
@@ -171,8 +172,15 @@ impl Made {
         }
         let content = format!("{}, changed in step {step}", image.content);
         let patch = Patch { content: Some(content.clone()), ..Patch::default() };
-        let update =
-            UpdateRequest { id, patch, version: None, vectors: None, maker: Maker::Caller, request_id: None };
+        let update = UpdateRequest {
+            id,
+            patch,
+            version: None,
+            vectors: None,
+            maker: Maker::Caller,
+            request_id: None,
+            allow_forgotten: false,
+        };
         let revision = self.engine.update(&ns(name), update).unwrap().lsn();
         self.truth.tell(revision.0, name, id, Image { content, version: image.version + 1, ..image });
     }

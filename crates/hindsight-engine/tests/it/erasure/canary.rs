@@ -71,7 +71,8 @@ pub(super) fn write_all(engine: &Engine, space: &str, drafts: Vec<(Draft, RawVec
         let items = items.collect();
         // Controls say nearly the same, and each shall be a memory of its own.
         let on_duplicate = Some(OnDuplicate::Allow);
-        let batch = BatchRequest { items, all_or_nothing: true, on_duplicate, request_id };
+        let batch =
+            BatchRequest { items, all_or_nothing: true, on_duplicate, request_id, allow_forgotten: false };
         let written = engine.write_batch(&ns(space), batch).unwrap().wait().unwrap();
         ids.extend(written.results.into_iter().map(|item| item.unwrap().id));
     }

@@ -18,6 +18,7 @@ pub(super) fn update_each(engine: &Engine, space: &str, canaries: &[Canary]) {
             version: None,
             vectors: Some(super::raw_vectors(canary)),
             maker: Maker::Caller,
+            allow_forgotten: false,
             request_id: Some(format!("update-{}-{}", canary.number, engine.revision())),
         };
         last = Some(engine.update(&ns(space), update).unwrap());

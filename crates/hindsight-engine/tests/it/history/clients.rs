@@ -102,6 +102,7 @@ pub(super) fn change<I: Io>(
         vectors: None,
         maker: Maker::Caller,
         request_id: None,
+        allow_forgotten: false,
     };
     engine.update(namespace, update)?.wait()
 }

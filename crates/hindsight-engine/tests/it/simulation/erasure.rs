@@ -129,7 +129,7 @@ impl Sim {
             }
             _ => PurgeTarget::Namespace { expected_count: None },
         };
-        let request = PurgeRequest { target, validate_only: false, request_id };
+        let request = PurgeRequest { target, validate_only: false, request_id, with_derived: false };
         let begun = self.engine().begin_purge(name, request)?;
         Ok(begun.purged.unwrap_or(begun.answer.revision).0)
     }

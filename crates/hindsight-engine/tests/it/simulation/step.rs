@@ -1,6 +1,6 @@
 //! What happens next, and sending requests: each is foreseen by the model, sent, and its answer kept.
 
-use hindsight_core::{Durability, Memory, MemoryId, Outcome as Did, Recall, SettingsPatch, Timestamp};
+use hindsight_core::{Durability, Memory, MemoryId, Outcome as Did, Recall, SettingsPatch, State, Timestamp};
 use hindsight_engine::{
     Affected, BatchRequest, BatchWritten, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, Maker,
     RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem, WriteOptions, Written,
@@ -40,7 +40,8 @@ impl Sim {
             44..48 => self.send_new(Sim::feedback),
             48..51 => self.send_new(Sim::rollback),
             51 => self.count(),
-            52..58 => self.send_new(Sim::forget),
+            52 => self.archive(),
+            53..58 => self.send_new(Sim::forget),
             58..63 => self.send_new(Sim::restore),
             63..67 => self.send_again(),
             67 => self.send_new(Sim::settings),
@@ -175,7 +176,10 @@ impl Sim {
                 self.without_room(&request, &foreseen, &error)
             }
             (Err(EngineError::Storage(error)), _) => self.failed(&EngineError::Storage(error)),
-            (Err(error), Foreseen::Refused(kind)) if error.kind() == kind => Ok(()),
+            (Err(error), Foreseen::Refused(kind)) if error.kind() == kind => {
+                self.checked.tombstoned += u64::from(error.reason() == "TOMBSTONED_VALUE");
+                Ok(())
+            }
             (Err(error), foreseen) => Err(format!("{request:?} says {error:?}, expected {foreseen:?}")),
             (Ok(_), Foreseen::Refused(kind)) => Err(format!("{request:?} is accepted, expected {kind:?}")),
             (Ok(lsn), Foreseen::Commit(commit)) if Some(lsn) == told.revision => {
@@ -231,9 +235,12 @@ impl Sim {
             | Call::Claim { .. }
             | Call::Batch { .. }
             | Call::ForgetGroup { .. } => true,
-            Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop | Call::Settings { .. } => {
-                true
-            }
+            Call::PurgeGroup { .. }
+            | Call::PurgeAll
+            | Call::Expire
+            | Call::Archive
+            | Call::Drop
+            | Call::Settings { .. } => true,
             Call::Update { item, .. } | Call::Rollback { item } => self.model.id(*item).is_some(),
             Call::Feedback { items, .. } => items.iter().all(|(item, _)| self.model.id(*item).is_some()),
             Call::Accesses { .. } => false,
@@ -256,6 +263,12 @@ impl Sim {
         told: Told,
         space: usize,
     ) -> u64 {
+        if matches!(foreseen, Foreseen::Nothing) {
+            return self.later(unsynced, |_, written| match written.outcome {
+                Did::Echoed => Ok(()),
+                other => Err(format!("what a recall had told was {other}")),
+            });
+        }
         let images = match foreseen {
             Foreseen::Commit(commit) => commit.images.clone(),
             Foreseen::Replayed(lsn) => self.model.images(*lsn).to_vec(),
@@ -293,7 +306,12 @@ impl Sim {
         let world_count = world.items.len();
         Ok(match &request.call {
             Call::Write { item, dry } => {
-                let options = WriteOptions { validate_only: *dry, request_id: id, on_duplicate: None };
+                let options = WriteOptions {
+                    validate_only: *dry,
+                    request_id: id,
+                    on_duplicate: None,
+                    allow_forgotten: false,
+                };
                 let unsynced = engine.write(&name, write_item(*item), options)?;
                 let (item, known) = (*item, known(foreseen, world, *item));
                 self.later(unsynced, move |model, written| {
@@ -316,7 +334,15 @@ impl Sim {
                 let (patch, vectors) = patch(*item, *change);
                 let (id_of, version) = (self.model.id(*item).unwrap(), *version);
                 let maker = Maker::Caller;
-                let update = UpdateRequest { id: id_of, patch, version, vectors, maker, request_id: id };
+                let update = UpdateRequest {
+                    id: id_of,
+                    patch,
+                    version,
+                    vectors,
+                    maker,
+                    request_id: id,
+                    allow_forgotten: false,
+                };
                 let unsynced = engine.update(&name, update)?;
                 let (item, known) = (*item, known(foreseen, world, *item));
                 self.later(unsynced, move |model, written| {
@@ -334,6 +360,7 @@ impl Sim {
                     all_or_nothing: *all_or_nothing,
                     request_id: id,
                     on_duplicate: None,
+                    allow_forgotten: false,
                 };
                 let unsynced = engine.write_batch(&name, batch)?;
                 let (items, stored) = (items.clone(), stored(foreseen));
@@ -347,8 +374,10 @@ impl Sim {
                     Call::Forget { items } => ForgetTarget::Ids(self.ids(items)),
                     _ => unreachable!(),
                 };
-                let unsynced =
-                    engine.forget(&name, ForgetRequest { target, validate_only: false, request_id: id })?;
+                let unsynced = engine.forget(
+                    &name,
+                    ForgetRequest { target, validate_only: false, request_id: id, with_derived: false },
+                )?;
                 let stored = stored(foreseen);
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
             }
@@ -375,27 +404,33 @@ impl Sim {
             Call::Rollback { item } => {
                 let rollback = RollbackRequest { id: self.model.id(*item).unwrap(), request_id: id };
                 let unsynced = engine.rollback(&name, rollback)?;
-                let stored = stored(foreseen).len();
+                let images = if let Foreseen::Commit(commit) = foreseen { &commit.images[..] } else { &[] };
+                let valid = images.iter().filter(|(_, known)| known.memory.state == State::Active).count();
+                let has_history = valid < images.len();
                 self.later(unsynced, move |_, done| {
                     is_told(told, done.replayed, done.revision.0)?;
-                    let found = done.restored.len() + usize::from(done.invalidated.is_some());
-                    if done.replayed || found == stored {
+                    let found = (done.restored.len(), done.invalidated.is_some());
+                    if done.replayed || found == (valid, has_history) {
                         Ok(())
                     } else {
-                        Err(format!("a rollback changed {found} memories, expected {stored}"))
+                        Err(format!(
+                            "a rollback did {found:?}, expected {valid} valid, history {has_history}"
+                        ))
                     }
                 })
             }
-            Call::Accesses { .. } => unreachable!("no client asks for it"),
+            Call::Accesses { .. } | Call::Archive => unreachable!("no client asks for it"),
             Call::Restore { items } => {
                 let unsynced =
                     engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
-                let stored = stored(foreseen);
+                // What gives way to them is not named.
+                let stored: Vec<Item> =
+                    stored(foreseen).into_iter().filter(|item| items.contains(item)).collect();
                 self.later(unsynced, move |_, affected| is_affected(&stored, told, &affected))
             }
             Call::Settings { is_async } => {
                 let durability = if *is_async { Durability::Async } else { Durability::Sync };
-                let patch = SettingsPatch { durability: Some(Some(durability)) };
+                let patch = SettingsPatch { durability: Some(Some(durability)), ..SettingsPatch::default() };
                 let unsynced = engine.update_namespace(&name, SettingsRequest { patch, request_id: id })?;
                 self.later(unsynced, move |_, info| {
                     is_told(told, info.replayed, info.revision.0)?;
