@@ -1,5 +1,6 @@
 //! The past as a question: what was true at a time, or what the database knew at it (M9).
 
+use crate::likeness::gives_another_value;
 use crate::{Axis, Memory, Timestamp, learn};
 
 /// A time to answer for, and by which of the two times.
@@ -32,7 +33,7 @@ impl AsOf {
     /// still there.
     ///
     /// A memory that does not say from when on it is true is taken to be so from when it happened, and one that was
-    /// replaced until its successor holds. So of the values of one property one at most counts at a time.
+    /// replaced until its successor holds; [`AsOf::outdone`] has the rest of its chain.
     ///
     /// # Errors
     /// Why it does not count.
@@ -103,6 +104,25 @@ impl AsOf {
             Some(end) => Err(Absent::NoLonger(end)),
             None => Ok(()),
         }
+    }
+
+    /// When another value of the same property took a memory's place, by the time. Values that are learned out of order do not
+    /// supersede each other: each is superseded by the newest of its day. `chain` are the memories that supersession
+    /// links to this one, each with its successor; those that were taken back never held.
+    #[must_use]
+    pub fn outdone<'m>(
+        self,
+        memory: &Memory,
+        chain: impl IntoIterator<Item = (&'m Memory, Option<&'m Memory>)>,
+    ) -> Option<Timestamp> {
+        let place = |memory: &Memory| (learn::holds_from(memory), memory.id);
+        let held = |(other, successor): &(&Memory, Option<&Memory>)| {
+            successor.is_none_or(|successor| learn::holds_from(successor) > learn::holds_from(other))
+        };
+        let between = |other: &&Memory| place(other) > place(memory) && learn::holds_from(other) <= self.at;
+        let others = chain.into_iter().filter(held).map(|(other, _)| other).filter(between);
+        let others = others.filter(|other| gives_another_value(memory, other));
+        others.map(learn::holds_from).min().filter(|_| self.axis == Axis::Valid)
     }
 
     /// Whether a memory may have said something else at the time: it was changed since. The database keeps no versions,

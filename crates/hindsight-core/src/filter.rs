@@ -183,7 +183,7 @@ impl Filter {
                     (!fulfils(&any)).then(|| format!("{path}.any: none of its {} parts", self.any.len()))
                 }
                 "not" => {
-                    let at = self.not.iter().position(|part| fulfils(part));
+                    let at = self.not.iter().position(fulfils);
                     at.map(|at| format!("{path}.not[{at}]: it is what must not be"))
                 }
                 _ => {

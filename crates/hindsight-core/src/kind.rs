@@ -271,8 +271,10 @@ words! {
 
 words! {
     /// Which of the two times a question about the past goes by (M9).
+    #[derive(Default)]
     Axis, "axis" {
         /// What was true in the world, by what is known today.
+        #[default]
         Valid = "valid",
         /// What the database knew, right or wrong.
         Known = "known",
@@ -352,12 +354,6 @@ words! {
         NamespacePurged = "namespace_purged",
         /// The namespace was dropped with all memories in it.
         NamespaceDropped = "namespace_dropped",
-    }
-}
-
-impl Default for Axis {
-    fn default() -> Axis {
-        Axis::Valid
     }
 }
 

@@ -28,7 +28,7 @@ mod stance;
 mod text;
 mod value;
 
-pub use conflict::{Conflict, conflict};
+pub use conflict::{Conflict, conflict, gives_another_value};
 pub use duplicate::{Duplicate, duplicate};
 pub use gist::Gist;
 pub use marks::{Marks, held_marks, marks, marks_of_claims};

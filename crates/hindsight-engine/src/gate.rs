@@ -3,10 +3,11 @@
 
 use hindsight_core::as_of::Absent;
 use hindsight_core::explain::Barrier;
-use hindsight_core::{AsOf, Filter, Kind, Memory, Reason, RuleState, State};
+use hindsight_core::{AsOf, Axis, Filter, Kind, Memory, Reason, RuleState, State};
 use hindsight_index::{Ordinal, Selection, Shelf};
 use hindsight_query::Allowed;
 
+use crate::history::linked;
 use crate::state::NamespaceState;
 
 /// One thing that a memory must be to be returned.
@@ -102,7 +103,14 @@ impl Gate<'_> {
     fn counts(&self, memory: &Memory, as_of: AsOf) -> Result<(), Absent> {
         let replaced = self.state.superseded_by(memory.id);
         let taken_back = replaced.filter_map(|id| self.state.record(id)).map(|record| &record.memory);
-        as_of.counts(memory, self.state.successor(memory), taken_back)
+        as_of.counts(memory, self.state.successor(memory), taken_back)?;
+        if memory.state != State::Superseded || as_of.axis != Axis::Valid {
+            return Ok(());
+        }
+        let chain = linked(self.state, memory.id).into_iter().filter_map(|id| self.state.record(id));
+        let chain = chain.map(|record| &record.memory).filter(|other| other.state != State::Forgotten);
+        let chain = chain.map(|other| (other, self.state.successor(other)));
+        as_of.outdone(memory, chain).map_or(Ok(()), |since| Err(Absent::NoLonger(since)))
     }
 
     fn by_time(&self, memory: &Memory) -> Barrier {

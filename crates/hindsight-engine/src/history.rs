@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use hindsight_core::change::Standing;
+use hindsight_core::likeness::gives_another_value;
 use hindsight_core::limits::HISTORY_MAX;
 use hindsight_core::summary::is_summary;
 use hindsight_core::{Batch, Change, Memory, MemoryId, Namespace, Record, State, Timestamp, learn};
@@ -78,7 +79,7 @@ impl<I: Io> EngineOver<I> {
 }
 
 /// A memory and everything that supersession links it to.
-fn linked(state: &NamespaceState, id: MemoryId) -> BTreeSet<MemoryId> {
+pub(crate) fn linked(state: &NamespaceState, id: MemoryId) -> BTreeSet<MemoryId> {
     let (mut linked, mut open) = (BTreeSet::new(), vec![id]);
     while let Some(id) = open.pop() {
         if linked.len() >= HISTORY_MAX || !linked.insert(id) {
@@ -109,7 +110,12 @@ fn take_back(
     let is_history = |record: &&std::sync::Arc<Record>| record.memory.state == State::Superseded;
     let older = state.superseded_by(newer).filter_map(|id| state.record(id)).filter(is_history);
     let older: Vec<&Memory> = older.map(|record| &record.memory).collect();
-    let Some(latest) = older.iter().max_by_key(|memory| (learn::holds_from(memory), memory.id)) else {
+    let place = |memory: &Memory| (learn::holds_from(memory), memory.id);
+    // Values that were learned out of order can all have been replaced by the newest: only the latest comes back.
+    let outdone = |memory: &Memory| {
+        older.iter().any(|other| place(other) > place(memory) && gives_another_value(memory, other))
+    };
+    let Some(latest) = older.iter().max_by_key(|memory| place(memory)) else {
         return Err(EngineError::NotSuperseded { id });
     };
     let newer = state.record(newer).map(|record| &record.memory);
@@ -125,7 +131,13 @@ fn take_back(
         version: memory.version + 1,
         at,
     };
-    let mut changes: Vec<Change> = older.iter().map(|memory| stand(memory, back(memory, newer))).collect();
+    // The parts of a summary come back together.
+    let returns = |memory: &Memory| newer.is_some_and(is_summary) || !outdone(memory);
+    let mut changes: Vec<Change> = older
+        .iter()
+        .filter(|memory| returns(memory))
+        .map(|memory| stand(memory, back(memory, newer)))
+        .collect();
     // One that was forgotten meanwhile, or purged, stays so.
     if let Some(newer) = newer.filter(|newer| matches!(newer.state, State::Active | State::Archived)) {
         changes.push(stand(newer, learn::invalidated(newer, latest.id, at)));

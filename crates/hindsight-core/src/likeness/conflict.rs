@@ -54,6 +54,12 @@ pub fn conflict(old: &Memory, new: &Memory, similarity: f64, thresholds: Thresho
     )
 }
 
+/// Whether `new` gives another value to a property of `old` that has one value at a time, whenever each of them is valid.
+#[must_use]
+pub fn gives_another_value(old: &Memory, new: &Memory) -> bool {
+    another_value(&claims::stated(old), &claims::stated(new)).is_some()
+}
+
 /// Whether there is a time at which both are valid; a bound that is absent is open.
 fn overlap(old: &Memory, new: &Memory) -> bool {
     let ends_after = |end: Option<Timestamp>, start: Option<Timestamp>| match (end, start) {

@@ -9,6 +9,7 @@ use hindsight_engine::{
 };
 use hindsight_storage::testing::MemIo;
 use hindsight_storage::{LogOptions, StorageOptions};
+use proptest::prelude::*;
 
 use crate::support::{fact, fields, ns};
 
@@ -127,6 +128,62 @@ fn m9_what_is_learned_late_was_true_before_it_was_known() {
     assert_eq!(asked("2026-07-01", Axis::Valid), ["I want to live in Lisbon"]);
     assert_eq!(asked("2026-07-01", Axis::Known), ["I want to live in Berlin"]);
     assert_eq!(asked("2026-11-02", Axis::Known), ["I want to live in Lisbon"]);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// A goal that was not had before, from this day of the year on.
+    Goal(u16),
+    /// What became of one of them is taken back.
+    Back(usize),
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// In whatever order values are learned and taken back: at each time one at most is true, and one was known.
+    #[test]
+    fn m9_of_the_values_of_a_property_one_at_most_is_true_at_a_time(
+        steps in prop::collection::vec(
+            prop_oneof![
+                4 => (0..300_u16).prop_map(Step::Goal),
+                1 => any::<usize>().prop_map(Step::Back),
+            ],
+            1..12,
+        ),
+        days in prop::collection::vec(0..340_i64, 6),
+    ) {
+        let db = Past::new();
+        let start = time("2026-01-01");
+        let mut goals: Vec<Memory> = Vec::new();
+        for (number, step) in (1_i64..).zip(steps) {
+            db.on(&start.plus_ms((300 + number) * 86_400_000).to_string());
+            match step {
+                Step::Goal(day) => {
+                    let from = Some(start.plus_ms(i64::from(day) * 86_400_000));
+                    goals.push(db.write(Draft { valid_from: from, ..goal(&format!("reach goal {number}")) }));
+                }
+                Step::Back(at) => {
+                    let Some(goal) = goals.get(at % goals.len().max(1)) else { continue };
+                    let rollback = RollbackRequest { id: goal.id, request_id: None };
+                    drop(db.engine.rollback(&ns("ops"), rollback));
+                    db.engine.commit_step().unwrap();
+                }
+            }
+        }
+        db.on("2027-06-01");
+        for day in days {
+            for axis in [Axis::Valid, Axis::Known] {
+                let as_of = Some(AsOf { at: start.plus_ms(day * 86_400_000), axis });
+                let recall = Recall { query: "reach goal".to_owned(), as_of, top_k: 100, ..Recall::default() };
+                let Ok(recalled) = db.ask(&recall) else { continue };
+                let mut values: Vec<&str> =
+                    recalled.hits.iter().map(|hit| hit.memory.claims[0].value.as_str()).collect();
+                values.dedup();
+                prop_assert!(values.len() <= 1, "{axis} {day}: {values:?} of {goals:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -406,7 +406,12 @@ impl Space {
             return Err(ErrorKind::Precondition);
         }
         let mut images = Images::new();
-        for item in &older {
+        let place = |item: &Item| (self.items[item].memory.occurred_at, chosen_id(*item));
+        let value = |item: &Item| self.items[item].memory.claims.first().map(|claim| claim.value.clone());
+        // Of values that were learned out of order only the latest comes back; all of them speak of one property.
+        let outdone =
+            |item: &Item| older.iter().any(|other| place(other) > place(item) && value(other) != value(item));
+        for item in older.iter().filter(|item| !outdone(item)) {
             let mut known = Known::clone(&self.items[item]);
             let memory = &mut known.memory;
             memory.state = State::Active;
