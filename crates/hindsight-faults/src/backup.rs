@@ -4,8 +4,9 @@
 //! What must hold (D10): a backup that is there is the state at the one log position that it names, whatever happened
 //! beside it; one that was cut short is not there; and the database itself has lost nothing.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -26,6 +27,8 @@ const BALLAST_BYTES: usize = 60_000;
 const PAUSE_US_MAX: u64 = 30_000;
 /// How long one backup may take.
 const BACKUP_MAX: Duration = Duration::from_secs(60);
+/// How long a server may take to notice that nobody takes the backup any more.
+const NOTICED_MAX: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_micros(200);
 /// Failed checks after which nothing new is learned.
 const FAILURES_MAX: u64 = 3;
@@ -112,7 +115,6 @@ fn one_directory(
     }
     let file = folder.path().join("last.backup");
     let taking = Taking::begin(setting, &served, &file)?;
-    taking.wait_for_bytes()?;
     std::thread::sleep(Duration::from_micros(random.u64(0..PAUSE_US_MAX)));
     load.expect_errors();
     served.kill()?;
@@ -180,36 +182,65 @@ struct Taking {
     /// Where the backup lies until it is whole.
     unfinished: PathBuf,
     file: PathBuf,
+    /// Where it writes what is wrong.
+    words: PathBuf,
 }
 
 impl Taking {
+    /// Begins a backup, and returns when its first bytes are there. The server takes one at a time, so the end of whoever
+    /// took the one before has to be noticed first; that may take a moment.
     fn begin(setting: &Setting, served: &Served, file: &Path) -> anyhow::Result<Taking> {
-        let mut unfinished = file.as_os_str().to_owned();
-        unfinished.push(".tmp");
+        let began = Instant::now();
+        loop {
+            let mut taking = Taking::spawn(setting, served, file)?;
+            match taking.wait_for_bytes()? {
+                None => return Ok(taking),
+                Some(status) if began.elapsed() > NOTICED_MAX => {
+                    anyhow::bail!("a backup does not begin ({status}): {}", taking.words()?)
+                }
+                Some(_) => std::thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+
+    fn spawn(setting: &Setting, served: &Served, file: &Path) -> anyhow::Result<Taking> {
+        let beside = |end: &str| {
+            let mut path = file.as_os_str().to_owned();
+            path.push(end);
+            PathBuf::from(path)
+        };
+        let words = beside(".words");
         let child = Command::new(&setting.program)
             .args(["--server", &format!("http://{}", served.ready.grpc), "backup", "create", "--out"])
             .arg(file)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(File::create(&words)?)
             .spawn()?;
-        Ok(Taking { child, unfinished: unfinished.into(), file: file.to_owned() })
+        Ok(Taking { child, unfinished: beside(".tmp"), file: file.to_owned(), words })
     }
 
-    /// Waits until the first bytes are there, or all of them.
-    fn wait_for_bytes(&self) -> anyhow::Result<()> {
+    /// What the program said.
+    fn words(&self) -> anyhow::Result<String> {
+        Ok(std::fs::read_to_string(&self.words)?)
+    }
+
+    /// Waits until the first bytes are there, or all of them; or until the program has failed, and tells how.
+    fn wait_for_bytes(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let began = Instant::now();
         let has_bytes = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
         while !has_bytes(&self.unfinished) && !has_bytes(&self.file) {
-            ensure!(began.elapsed() < BACKUP_MAX, "a backup does not begin");
+            if let Some(status) = self.child.try_wait()?.filter(|status| !status.success()) {
+                return Ok(Some(status));
+            }
+            ensure!(began.elapsed() < BACKUP_MAX, "a backup does not begin: {}", self.words()?);
             std::thread::sleep(POLL);
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// Kills whoever takes it, that long after its first bytes.
+    /// Kills whoever takes it after a while.
     fn kill_after(mut self, pause: Duration) -> anyhow::Result<()> {
-        self.wait_for_bytes()?;
         std::thread::sleep(pause);
         self.child.kill()?;
         self.child.wait()?;
@@ -226,7 +257,8 @@ impl Taking {
             ensure!(began.elapsed() < BACKUP_MAX, "a backup does not end");
             std::thread::sleep(POLL);
         };
-        ensure!(!is_well || status.success(), "a backup that nobody disturbed ended with {status}");
+        let is_right = !is_well || status.success();
+        ensure!(is_right, "a backup that nobody disturbed ended with {status}: {}", self.words()?);
         Ok(())
     }
 }

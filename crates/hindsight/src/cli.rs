@@ -112,6 +112,8 @@ pub(crate) enum Command {
     /// Ask for the memories that matter now
     #[command(visible_alias = "search")]
     Recall(Box<commands::recall::RecallArgs>),
+    /// Say why a memory is in the answer to a question, or why it is not
+    Explain(Box<commands::recall::ExplainArgs>),
     /// Show memories by id
     Get(commands::get::GetArgs),
     /// List memories
@@ -128,6 +130,12 @@ pub(crate) enum Command {
     History(commands::learn::HistoryArgs),
     /// Take back that a memory was superseded
     Rollback(commands::learn::RollbackArgs),
+    /// List, propose, activate and deprecate rules
+    Rules(commands::rules::RulesArgs),
+    /// Make rules of what episodes agree on
+    Consolidate(commands::rules::ConsolidateArgs),
+    /// Merge what is known of an entity into one memory
+    Summarize(commands::rules::SummarizeArgs),
     /// Erase memories for good: no byte is left in the data directory
     Purge(Box<commands::purge::PurgeArgs>),
     /// Keep the turns of a running session, and make an episode of it

@@ -76,21 +76,38 @@ fn told(watcher: &mut WatcherOver<MemIo>) -> Vec<(ChangeKind, String)> {
 }
 
 fn forget(engine: &Engine, ids: Vec<MemoryId>) {
-    let forget = ForgetRequest { target: ForgetTarget::Ids(ids), validate_only: false, request_id: None };
+    let forget = ForgetRequest {
+        target: ForgetTarget::Ids(ids),
+        with_derived: false,
+        validate_only: false,
+        request_id: None,
+    };
     let _ = engine.forget(&ns("ops"), forget).unwrap();
     engine.commit_step().unwrap();
 }
 
 fn update(engine: &Engine, id: MemoryId, content: &str) {
     let patch = Patch { content: Some(content.to_owned()), ..Patch::default() };
-    let update =
-        UpdateRequest { id, patch, version: None, vectors: None, maker: Maker::Caller, request_id: None };
+    let update = UpdateRequest {
+        id,
+        patch,
+        version: None,
+        allow_forgotten: false,
+        vectors: None,
+        maker: Maker::Caller,
+        request_id: None,
+    };
     let _ = engine.update(&ns("ops"), update).unwrap();
     engine.commit_step().unwrap();
 }
 
 fn purge(engine: &Engine, target: PurgeTarget) {
-    engine.begin_purge(&ns("ops"), PurgeRequest { target, validate_only: false, request_id: None }).unwrap();
+    engine
+        .begin_purge(
+            &ns("ops"),
+            PurgeRequest { target, with_derived: false, validate_only: false, request_id: None },
+        )
+        .unwrap();
 }
 
 #[test]

@@ -193,14 +193,15 @@ impl Ledger {
     }
 
     /// What this writer knew when the log ended at that position: of a copy of the database as it was then. What is open now
-    /// may be in it or not, and what a reader saw of it need not be.
+    /// may be in it or not, unless something that was answered before is not; and what a reader saw of it need not be.
     #[must_use]
     pub fn at(&self, position: u64) -> Ledger {
         let mut ledger = Ledger::new(self.writer, self.random.clone());
         for (at, request, ids) in self.history.iter().filter(|(at, ..)| *at <= position) {
             ledger.acknowledge(request, ids, *at);
         }
-        ledger.open = self.open.clone().map(|open| Open { was_seen: false, ..open });
+        let has_all = ledger.history.len() == self.history.len();
+        ledger.open = self.open.clone().filter(|_| has_all).map(|open| Open { was_seen: false, ..open });
         (ledger.next_number, ledger.next_request) = (self.next_number, self.next_request);
         ledger
     }
@@ -282,6 +283,11 @@ mod tests {
         assert_eq!(before.positions, [4, 6]);
         assert_eq!((ledger.at(5).items[&0].version, ledger.at(3).items.len()), (1, 0));
         assert_eq!(ledger.at(9).items, ledger.items);
+        let request = Request::Forget { number: 1 };
+        ledger.open =
+            Some(Open { request, request_id: "r".to_owned(), sent_us: 0, was_seen: true, applied: None });
+        assert_eq!(ledger.at(8).open, None, "it was sent after position 9");
+        assert!(ledger.at(9).open.is_some_and(|open| !open.was_seen));
     }
 
     #[test]

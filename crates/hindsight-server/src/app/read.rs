@@ -85,7 +85,8 @@ pub(super) fn fitting<'a>(memories: impl Iterator<Item = &'a Memory>) -> usize {
     count
 }
 
-fn json_bytes(memory: &Memory) -> usize {
+/// How long a memory is as JSON.
+pub(super) fn json_bytes(memory: &Memory) -> usize {
     struct Count(usize);
 
     impl std::io::Write for Count {

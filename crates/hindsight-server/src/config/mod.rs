@@ -8,6 +8,7 @@ mod check;
 mod error;
 mod layers;
 mod life;
+mod rules;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 pub use auth::{Audit, AuditLevel, Auth, TlsFiles};
 pub use error::{ConfigError, Origin};
 pub use life::{Jobs, Life};
+pub use rules::Rules;
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -54,6 +56,8 @@ pub struct Config {
     pub life: Life,
     /// `[jobs]`
     pub jobs: Jobs,
+    /// `[rules]`
+    pub rules: Rules,
     /// `[log]`
     pub log: Log,
     /// `[auth]`
@@ -263,6 +267,7 @@ impl Default for Config {
             likeness: Likeness::default(),
             life: Life::default(),
             jobs: Jobs::default(),
+            rules: Rules::default(),
             log: Log::default(),
             auth: Auth::default(),
             tls: TlsFiles::default(),

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `rules`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `access` (tokens and the audit trail), `browser` (who may not call).
 
@@ -20,6 +20,7 @@ mod operations;
 pub(crate) mod problem;
 mod purge;
 mod read;
+mod rules;
 mod search;
 mod session;
 mod settings;
@@ -63,6 +64,7 @@ const PATHS: &[&str] = &[
     "/memory/record",
     "/memory/batch",
     "/memory/search",
+    "/memory/explain",
     "/memory/get",
     "/memory/list",
     "/memory/update",
@@ -71,6 +73,11 @@ const PATHS: &[&str] = &[
     "/memory/feedback",
     "/memory/history",
     "/memory/rollback",
+    "/memory/rules",
+    "/memory/rules/{id}",
+    "/memory/rules/{id}/history",
+    "/memory/consolidate",
+    "/memory/summarize",
     "/mcp/{namespace}",
     "/memory/purge",
     "/sessions/open",
@@ -109,6 +116,7 @@ pub(crate) fn router(
         .route("/memory/record", post(write::record))
         .route("/memory/batch", post(write::batch))
         .route("/memory/search", post(search::search))
+        .route("/memory/explain", post(search::explain))
         .route("/memory/get", get(read::get))
         .route("/memory/list", get(read::list).post(read::list))
         .route("/memory/update", put(change::update).post(change::update))
@@ -117,6 +125,11 @@ pub(crate) fn router(
         .route("/memory/feedback", post(learn::feedback))
         .route("/memory/history", get(learn::history).post(learn::history))
         .route("/memory/rollback", post(learn::rollback))
+        .route("/memory/rules", get(rules::list).post(rules::propose))
+        .route("/memory/rules/{id}", get(rules::get).patch(rules::update))
+        .route("/memory/rules/{id}/history", get(rules::history))
+        .route("/memory/consolidate", post(rules::consolidate))
+        .route("/memory/summarize", post(rules::summarize))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
         // A namespace may be named "drop", too.

@@ -189,9 +189,10 @@ impl<I: Io> Checker<'_, I> {
         if let Some(expected) = self.store_id.filter(|store_id| *store_id != header.store_id) {
             return Err(SegmentFault::OtherStore { expected, found: header.store_id });
         }
-        let after_checkpoint = Lsn(self.state.floor.checkpoint_lsn.0 + 1);
-        if is_first && first_lsn > after_checkpoint {
-            return Err(SegmentFault::Gap { expected: after_checkpoint });
+        // As in recovery: older segments may be gone, but only those that a checkpoint covers, and no batch has the number 0.
+        let covered = self.state.floor.checkpoint_lsn.0.min(first_lsn.0.saturating_sub(1));
+        if is_first && first_lsn.0 != covered + 1 {
+            return Err(SegmentFault::Gap { expected: Lsn(covered + 1) });
         }
         match before {
             Some((last, _)) if first_lsn.0 != last.0 + 1 => {

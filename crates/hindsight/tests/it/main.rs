@@ -19,5 +19,7 @@ mod life;
 mod mcp;
 mod program;
 mod purge;
+mod recall;
+mod rules;
 mod serve;
 mod settings;
