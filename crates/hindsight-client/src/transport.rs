@@ -117,8 +117,8 @@ impl Transport {
         AdminServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn rules(&self) -> RuleServiceClient<Channel> {
-        RuleServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn rules(&self) -> RuleServiceClient<Wire> {
+        RuleServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
     /// The transport would break the connection over a message that is too large, and say nothing of use.

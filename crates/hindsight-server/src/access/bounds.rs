@@ -2,7 +2,7 @@
 //! no front can forget it.
 
 use hindsight_auth::{Credential, Right};
-use hindsight_core::{Draft, Kind, Namespace, SourceKind};
+use hindsight_core::{Draft, Kind, Namespace, RuleState, SourceKind};
 
 use super::call::{Call, Caller};
 use crate::app::{AppError, Code, Refusal};
@@ -17,7 +17,14 @@ fn current() -> Result<Call, AppError> {
 /// # Errors
 /// `AGENT_DENIED`.
 pub(crate) fn bound_draft(draft: &mut Draft) -> Result<(), AppError> {
-    Bounds::current()?.bind(draft)
+    let bounds = Bounds::current()?;
+    let decided = draft.rule.as_ref().and_then(|rule| rule.rule_state);
+    if decided.is_some_and(|state| state != RuleState::Observing) && !bounds.may_decide_rules() {
+        let message = "a rule that is not to be observed needs the right rules, and this token does not have it: propose it";
+        let refusal = Refusal::new(Code::Forbidden, "SCOPE_MISSING", message);
+        return Err(AppError::Refused(Box::new(refusal)));
+    }
+    bounds.bind(draft)
 }
 
 /// What a caller may say, for a draft that comes into being on another thread.
@@ -33,7 +40,16 @@ impl Bounds {
         current().map(Bounds)
     }
 
-    /// As [`bound_draft`].
+    /// Whether rules may be brought into force.
+    fn may_decide_rules(&self) -> bool {
+        match (self.0.caller(), self.0.namespace()) {
+            (Caller::Anyone, _) => true,
+            (Caller::Holder(holder), Some(namespace)) => holder.may(Right::Rules, namespace),
+            (Caller::Holder(_), None) => false,
+        }
+    }
+
+    /// As [`bound_draft`], but for the state of a rule, which who calls this has decided.
     ///
     /// # Errors
     /// `AGENT_DENIED`.

@@ -38,6 +38,13 @@ struct SecondProbe {
     namespace: String,
 }
 
+/// As [`Probe`], of a request that holds a recall.
+#[derive(Clone, PartialEq, prost::Message)]
+struct NestedProbe {
+    #[prost(message, optional, tag = "1")]
+    recall: Option<Probe>,
+}
+
 /// As [`Probe`], of a recall.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RecallProbe {
@@ -100,8 +107,9 @@ fn decide(call: &Call, bytes: &Bytes, header: &str) -> Result<Bytes, Refusal> {
         return Err(unreadable("expected one message, not compressed"));
     }
     let malformed = |_| unreadable("expected the protobuf of this method, see hindsight.v1");
-    let field = call.policy().field;
+    let (field, nested) = (call.policy().field, call.policy().nested);
     let mut named = match field {
+        _ if nested => NestedProbe::decode(message).map_err(malformed)?.recall.unwrap_or_default().namespace,
         2 => SecondProbe::decode(message).map_err(malformed)?.namespace,
         _ => Probe::decode(message).map_err(malformed)?.namespace,
     };
@@ -111,22 +119,27 @@ fn decide(call: &Call, bytes: &Bytes, header: &str) -> Result<Bytes, Refusal> {
         header.clone_into(&mut named);
     }
     match call.enter(&named, observes)? {
-        Some(namespace) if !is_named => Ok(with_namespace(message, field, namespace.as_str())),
+        Some(namespace) if !is_named => Ok(with_namespace(message, field, nested, namespace.as_str())),
         _ => Ok(bytes.clone()),
     }
 }
 
-/// A field that stands again later counts; so the namespace is put at the end.
-fn with_namespace(message: &[u8], field: u8, namespace: &str) -> Bytes {
-    // A namespace has at most 64 letters, so its length takes one byte.
-    let length = u8::try_from(namespace.len()).unwrap_or_default();
-    let total = message.len() + 2 + namespace.len();
+/// A field that stands again later counts, and a message that stands again is joined with the one before; so the namespace is put
+/// at the end.
+fn with_namespace(message: &[u8], field: u8, nested: bool, namespace: &str) -> Bytes {
+    // A namespace has at most 64 letters, so each length takes one byte.
+    let text = |field: u8, text: &[u8]| {
+        let length = u8::try_from(text.len()).unwrap_or_default();
+        [&[field << 3 | TEXT, length][..], text].concat()
+    };
+    let added =
+        if nested { text(field, &text(1, namespace.as_bytes())) } else { text(field, namespace.as_bytes()) };
+    let total = message.len() + added.len();
     let mut bytes = Vec::with_capacity(PREFIX_BYTES + total);
     bytes.push(0);
     bytes.extend(u32::try_from(total).unwrap_or(u32::MAX).to_be_bytes());
     bytes.extend_from_slice(message);
-    bytes.extend([field << 3 | TEXT, length]);
-    bytes.extend_from_slice(namespace.as_bytes());
+    bytes.extend_from_slice(&added);
     bytes.into()
 }
 
@@ -142,14 +155,18 @@ mod tests {
     #[test]
     fn s1_a_namespace_that_is_put_in_is_read_by_the_method() {
         let request = v1::RecallRequest { query: "x".repeat(300), observe: true, ..Default::default() };
-        let bytes = with_namespace(&request.encode_to_vec(), 1, "ops");
+        let bytes = with_namespace(&request.encode_to_vec(), 1, false, "ops");
         let length = u32::from_be_bytes(bytes[1..5].try_into().unwrap());
         assert_eq!(usize::try_from(length).unwrap() + PREFIX_BYTES, bytes.len());
         let read = v1::RecallRequest::decode(&bytes[PREFIX_BYTES..]).unwrap();
-        assert_eq!(read, v1::RecallRequest { namespace: "ops".to_owned(), ..request });
+        assert_eq!(read, v1::RecallRequest { namespace: "ops".to_owned(), ..request.clone() });
         assert!(RecallProbe::decode(&bytes[PREFIX_BYTES..]).unwrap().observe);
         assert_eq!(Probe::decode(&bytes[PREFIX_BYTES..]).unwrap().namespace, "ops");
-        let bytes = with_namespace(&v1::RunJobRequest::default().encode_to_vec(), 2, "ops");
+        let explain = v1::ExplainRequest { recall: Some(request), ..Default::default() };
+        let bytes = with_namespace(&explain.encode_to_vec(), 1, true, "ops");
+        let read = v1::ExplainRequest::decode(&bytes[PREFIX_BYTES..]).unwrap().recall.unwrap();
+        assert_eq!((read.namespace.as_str(), read.query.len()), ("ops", 300));
+        let bytes = with_namespace(&v1::RunJobRequest::default().encode_to_vec(), 2, false, "ops");
         assert_eq!(v1::RunJobRequest::decode(&bytes[PREFIX_BYTES..]).unwrap().namespace, "ops");
     }
 }

@@ -3,7 +3,7 @@
 
 use http::Method;
 
-use hindsight_auth::Right::{self, Admin, Audit, Backup, Forget, Observe, Purge, Read, Write};
+use hindsight_auth::Right::{self, Admin, Audit, Backup, Forget, Observe, Purge, Read, Rules, Write};
 
 /// Which right a call needs, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,22 +46,28 @@ pub(crate) struct Policy {
     pub(crate) streams: bool,
     /// The number of the request's field `namespace`.
     pub(crate) field: u8,
+    /// Whether that field holds the recall that has the namespace, in its field 1.
+    pub(crate) nested: bool,
 }
 
 const fn reads(call: &'static str, need: Need) -> Policy {
-    Policy { call, need, effect: Effect::Reads, streams: false, field: 1 }
+    Policy { call, need, effect: Effect::Reads, streams: false, field: 1, nested: false }
 }
 
 const fn changes(call: &'static str, need: Need) -> Policy {
-    Policy { call, need, effect: Effect::Changes, streams: false, field: 1 }
+    Policy { call, need, effect: Effect::Changes, streams: false, field: 1, nested: false }
 }
 
 const fn silent(call: &'static str, need: Need) -> Policy {
-    Policy { call, need, effect: Effect::Silent, streams: false, field: 1 }
+    Policy { call, need, effect: Effect::Silent, streams: false, field: 1, nested: false }
 }
 
 const fn streams(policy: Policy) -> Policy {
     Policy { streams: true, ..policy }
+}
+
+const fn in_a_recall(policy: Policy) -> Policy {
+    Policy { nested: true, ..policy }
 }
 
 const fn in_field_2(policy: Policy) -> Policy {
@@ -79,6 +85,14 @@ pub(crate) const POLICIES: &[Policy] = &[
     reads("MemoryService/Get", Need::In(Observe)),
     reads("MemoryService/List", Need::In(Observe)),
     reads(RECALL, Need::In(Read)),
+    in_a_recall(reads("MemoryService/Explain", Need::In(Observe))),
+    changes("MemoryService/Summarize", Need::In(Write)),
+    reads("RuleService/ListRules", Need::In(Observe)),
+    reads("RuleService/GetRule", Need::In(Observe)),
+    changes("RuleService/ProposeRule", Need::In(Write)),
+    changes("RuleService/UpdateRule", Need::In(Rules)),
+    reads("RuleService/GetRuleHistory", Need::In(Observe)),
+    changes("AdminService/Consolidate", Need::In(Rules)),
     changes("MemoryService/Update", Need::In(Write)),
     changes("MemoryService/Forget", Need::In(Forget)),
     changes("MemoryService/Restore", Need::In(Forget)),
@@ -123,6 +137,12 @@ pub(crate) const ROUTES: &[(&str, &str)] = &[
     ("/memory/record", "MemoryService/Record"),
     ("/memory/batch", "MemoryService/BatchWrite"),
     ("/memory/search", RECALL),
+    ("/memory/explain", "MemoryService/Explain"),
+    ("/memory/rules", "RuleService/ProposeRule"),
+    ("/memory/rules/{id}", "RuleService/UpdateRule"),
+    ("/memory/rules/{id}/history", "RuleService/GetRuleHistory"),
+    ("/memory/consolidate", "AdminService/Consolidate"),
+    ("/memory/summarize", "MemoryService/Summarize"),
     ("/memory/get", "MemoryService/Get"),
     ("/memory/list", "MemoryService/List"),
     ("/memory/update", "MemoryService/Update"),
@@ -172,6 +192,8 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Option<&'static Policy> {
     match path {
         "/health" | "/livez" | "/readyz" => Some(&HEALTH),
         "/mcp/{namespace}" => Some(&MCP),
+        "/memory/rules" if method == Method::GET => of_call("RuleService/ListRules"),
+        "/memory/rules/{id}" if method == Method::GET => of_call("RuleService/GetRule"),
         "/namespaces/{namespace}" if method == Method::GET => of_call("NamespaceService/GetNamespace"),
         path => ROUTES.iter().find(|(route, _)| *route == path).and_then(|(_, call)| of_call(call)),
     }
@@ -192,7 +214,9 @@ mod tests {
             for method in &service.method {
                 let input = method.input_type().rsplit('.').next().unwrap();
                 let message = messages.iter().find(|message| message.name() == input).unwrap();
-                let field = message.field.iter().find(|field| field.name() == "namespace");
+                // A request that holds a recall has its namespace there.
+                let names = ["namespace", "recall"];
+                let field = message.field.iter().find(|field| names.contains(&field.name()));
                 let name = format!("{}/{}", service.name(), method.name());
                 assert!(!method.client_streaming(), "{name}: the door reads one message");
                 rpcs.push((name, method.server_streaming(), field.map(|field| field.number())));
@@ -215,6 +239,7 @@ mod tests {
                 namespace.is_none_or(|number| number == i32::from(policy.field)),
                 "{name}: namespace is another field"
             );
+            assert_eq!(policy.nested, name == "MemoryService/Explain");
             assert!(matches!(policy.field, 1 | 2), "{name}: teach the door of gRPC to look into this field");
             assert_ne!(policy.need, Need::Open, "{name}");
         }

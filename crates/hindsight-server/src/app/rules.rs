@@ -9,10 +9,16 @@ use hindsight_engine::{
 
 use super::read::fitting;
 use super::{App, AppError};
+use crate::access;
 
 impl App {
     /// A page of rules by id. A page that would be too large an answer ends early.
-    pub(crate) async fn rules(&self, namespace: Namespace, list: RuleListRequest) -> Result<Page, AppError> {
+    pub(crate) async fn rules(
+        &self,
+        namespace: Namespace,
+        mut list: RuleListRequest,
+    ) -> Result<Page, AppError> {
+        access::as_agent(&mut list.agent_id)?;
         let mut page = self.run(move |worker| Ok(worker.engine.rules(&namespace, &list)?)).await?;
         let fitting = fitting(page.memories.iter());
         page.more |= fitting < page.memories.len();
@@ -25,8 +31,9 @@ impl App {
         &self,
         namespace: Namespace,
         id: MemoryId,
-        agent: Option<String>,
+        mut agent: Option<String>,
     ) -> Result<Got, AppError> {
+        access::as_agent(&mut agent)?;
         self.run(move |worker| Ok(worker.engine.rule(&namespace, id, agent.as_deref())?)).await
     }
 
@@ -37,16 +44,20 @@ impl App {
         proposal: RuleProposal,
         options: WriteOptions,
     ) -> Result<Written, AppError> {
+        let (bounds, stores) = (access::Bounds::current()?, !options.validate_only);
         let write = self.run(move |worker| {
             let trusted = worker.engine.rule_tuning(&namespace).trust_agents;
             let state = if trusted { RuleState::Active } else { RuleState::Observing };
-            let item = WriteItem::new(proposal.into_draft(state)?, None);
+            let mut item = WriteItem::new(proposal.into_draft(state)?, None);
+            bounds.bind(&mut item.draft)?;
             worker.write(&namespace, item, options)
         });
-        write.await.map_err(|error| match error {
+        let written = write.await.map_err(|error| match error {
             AppError::Engine(EngineError::Invalid(invalid)) => RuleProposal::flat_names(invalid).into(),
             error => error,
-        })
+        })?;
+        access::note(usize::from(stores));
+        Ok(written)
     }
 
     /// Changes a rule's state or validity.
@@ -63,8 +74,9 @@ impl App {
         &self,
         namespace: Namespace,
         id: MemoryId,
-        agent: Option<String>,
+        mut agent: Option<String>,
     ) -> Result<RuleHistory, AppError> {
+        access::as_agent(&mut agent)?;
         self.run(move |worker| Ok(worker.engine.rule_history(&namespace, id, agent.as_deref())?)).await
     }
 
