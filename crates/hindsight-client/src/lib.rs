@@ -29,7 +29,7 @@
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`mod@backup`], [`reply`], [`session`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`], [`session`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
@@ -47,6 +47,7 @@ pub mod recall;
 pub mod reply;
 mod request_id;
 mod retry;
+pub mod rules;
 pub mod session;
 mod status;
 mod transport;
@@ -59,8 +60,9 @@ pub use connect::ConnectHint;
 pub use error::Error;
 pub use list::{ListBuilder, Memories, Page};
 pub use namespace::{
-    BatchOptions, Change, Feedback, ForgetMode, NamespaceHandle, SessionEpisode, SessionHandle, Told,
-    UpdateOptions, Watch, WatchBuilder, WatchFrom, WriteOptions,
+    BatchOptions, Change, ConsolidateOptions, Feedback, ForgetMode, NamespaceHandle, RuleQuery,
+    SessionEpisode, SessionHandle, SummarizeOptions, Told, UpdateOptions, Watch, WatchBuilder, WatchFrom,
+    WriteOptions,
 };
 pub use purged::{Dropped, PurgeReceipt, Purged, PurgedFile};
 pub use recall::{IntoRecall, RecallBuilder};
@@ -69,13 +71,17 @@ pub use reply::{
 };
 pub use session::{AppendedTurns, ClosedSession, OpenedSession, SessionTurns};
 
-pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, SourceDraft};
+pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, RulePage, Summarized};
+
+pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
+pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
+pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
     Action, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit,
-    Job, JobReport, JobStatus, Kind, Layer, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace, Neighbor,
-    OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled, Relation, Rule,
-    RuleState, Scope, Session, SessionDraft, SessionId, SessionSettings, Settings, SettingsPatch, Source,
-    SourceKind, State, Status, Timestamp, Turn, TurnDraft, Usage, VectorRole, Verdict, Violation, WatchEvent,
-    Weights,
+    Job, JobReport, JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace,
+    Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled,
+    Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Session, SessionDraft, SessionId,
+    SessionSettings, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp, Turn, TurnDraft,
+    Usage, VectorRole, Verdict, Violation, WatchEvent, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

@@ -4,6 +4,7 @@ mod change;
 mod learn;
 mod purge;
 mod read;
+mod rules;
 mod session;
 mod settings;
 mod watch;
@@ -16,6 +17,7 @@ use hindsight_core::Namespace;
 
 pub use change::{ForgetMode, UpdateOptions};
 pub use learn::Feedback;
+pub use rules::{ConsolidateOptions, RuleQuery, SummarizeOptions};
 pub use session::{SessionEpisode, SessionHandle};
 pub use watch::{Change, Told, Watch, WatchBuilder, WatchFrom};
 pub use write::{BatchOptions, WriteOptions};

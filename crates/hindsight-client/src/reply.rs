@@ -15,6 +15,8 @@ pub enum Outcome {
     Reinforced,
     /// A new memory came into being and replaced older ones that it contradicts.
     Superseded,
+    /// Nothing was stored, and nothing became surer: an agent said what a recall had told it.
+    Echoed,
     /// Something that this version of the client does not know.
     Other,
 }
@@ -274,6 +276,7 @@ pub(crate) fn outcome(number: i32) -> Outcome {
         Ok(v1::Outcome::Created) => Outcome::Created,
         Ok(v1::Outcome::Reinforced) => Outcome::Reinforced,
         Ok(v1::Outcome::Superseded) => Outcome::Superseded,
+        Ok(v1::Outcome::Echoed) => Outcome::Echoed,
         Ok(v1::Outcome::Unspecified) | Err(_) => Outcome::Other,
     }
 }

@@ -6,6 +6,7 @@ use backon::Retryable as _;
 use hindsight_proto::v1::admin_service_client::AdminServiceClient;
 use hindsight_proto::v1::memory_service_client::MemoryServiceClient;
 use hindsight_proto::v1::namespace_service_client::NamespaceServiceClient;
+use hindsight_proto::v1::rule_service_client::RuleServiceClient;
 use hindsight_proto::v1::session_service_client::SessionServiceClient;
 use hindsight_proto::v1::watch_service_client::WatchServiceClient;
 use tokio::time::Instant;
@@ -94,6 +95,10 @@ impl Transport {
 
     pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {
         AdminServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    }
+
+    pub(crate) fn rules(&self) -> RuleServiceClient<Channel> {
+        RuleServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
     }
 
     /// The transport would break the connection over a message that is too large, and say nothing of use.

@@ -2,12 +2,14 @@
 //! makes a [`Draft`]; [`Draft::check`] is the one door through which it becomes a [`Memory`].
 
 mod check;
+mod proposal;
 mod record;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use check::{Checked, Moment};
+pub use proposal::RuleProposal;
 pub use record::{RecordDraft, flat_names};
 
 use crate::{

@@ -12,6 +12,8 @@ words! {
     Job, "job" {
         /// Archives what is past its time: expired, too old, never recalled, or one episode too many of its task type (L2, L7).
         Archive = "archive",
+        /// Makes rules of what episodes agree on (L5).
+        Consolidate = "consolidate",
         /// Purges what was forgotten long ago (L3).
         Purge = "purge",
     }
@@ -25,6 +27,9 @@ impl Job {
             Job::Archive => {
                 "archives memories that are expired, past the time of their kind, never recalled, or beyond the cap of their task type"
             }
+            Job::Consolidate => {
+                "makes rules of what episodes agree on, or newer versions of the rules that say so"
+            }
             Job::Purge => "purges memories that were forgotten longer ago than they can be restored",
         }
     }
@@ -34,6 +39,7 @@ impl Job {
     pub const fn usual_schedule(self) -> &'static str {
         match self {
             Job::Archive => "30 3 * * *",
+            Job::Consolidate => "0 3 * * *",
             Job::Purge => "0 4 * * sun",
         }
     }

@@ -162,6 +162,49 @@ words! {
     }
 }
 
+words! {
+    /// What happened to a rule (L5).
+    RuleEventKind, "rule event" {
+        /// Episodes agreed on it, and it came into being.
+        Found = "found",
+        /// It was proposed by somebody, and episodes were found to say the same.
+        Adopted = "adopted",
+        /// More episodes, or fewer, speak for it.
+        Revised = "revised",
+        /// It helped often enough to become active.
+        Confirmed = "confirmed",
+        /// It was wrong too often and is deprecated.
+        Falsified = "falsified",
+        /// Somebody changed its state or validity.
+        ByHand = "by_hand",
+    }
+}
+
+words! {
+    /// What a consolidation does to a rule (L5).
+    RuleChange, "rule change" {
+        /// There was no rule for the case.
+        Created = "created",
+        /// The rule says so already, and has a new version.
+        Revised = "revised",
+        /// There was a rule for the case that taught otherwise; it is history.
+        Replaced = "replaced",
+    }
+}
+
+words! {
+    /// Why a memory is no part of a summary (L6).
+    LeftOut, "reason" {
+        /// It states a property that has one value at a time: a newer value replaces a memory, and a summary as a whole can't be
+        /// replaced for one of its lines.
+        SingleValued = "single_valued",
+        /// It ends at a time of its own.
+        Ends = "ends",
+        /// The summary is full.
+        Full = "full",
+    }
+}
+
 impl Kind {
     /// The layer a kind belongs to (M1).
     #[must_use]
@@ -195,6 +238,8 @@ words! {
         Reinforced = "reinforced",
         /// A new memory came into being and replaced older ones that it contradicts.
         Superseded = "superseded",
+        /// Nothing was stored, and nothing became surer: an agent said what a recall had told it.
+        Echoed = "echoed",
     }
 }
 

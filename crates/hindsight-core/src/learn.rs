@@ -145,6 +145,19 @@ pub fn valid_again(memory: &Memory) -> Standing {
     }
 }
 
+/// How a memory stands that was taken up into a summary: history, and as sure and as long valid as before, since nothing
+/// refutes it (L6).
+#[must_use]
+pub fn merged(memory: &Memory, summary: MemoryId) -> Standing {
+    Standing { state: State::Superseded, superseded_by: Some(summary), ..Standing::of(memory) }
+}
+
+/// How a part of a summary stands when that is taken back: as it was.
+#[must_use]
+pub fn unmerged(memory: &Memory) -> Standing {
+    Standing { state: State::Active, superseded_by: None, ..Standing::of(memory) }
+}
+
 /// How a memory stands that was taken back in favour of `older`: not valid any more, kept as history.
 #[must_use]
 pub fn invalidated(memory: &Memory, older: MemoryId, at: Timestamp) -> Standing {

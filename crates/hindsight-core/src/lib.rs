@@ -18,11 +18,13 @@
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
 //! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
-//! contradict), [`learn`] (what a memory becomes by that, and by use), [`session`] (working memory), [`life`] (how long a
+//! contradict), [`learn`] (what a memory becomes by that, and by use), [`mod@consolidate`] (what episodes teach), [`summary`] (many
+//! memories as one), [`session`] (working memory), [`life`] (how long a
 //! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
 pub mod change;
+pub mod consolidate;
 pub mod cron;
 pub mod draft;
 pub mod embedding;
@@ -43,6 +45,7 @@ pub mod recall;
 pub mod scoring;
 pub mod session;
 pub mod settings;
+pub mod summary;
 pub mod time;
 pub mod timewords;
 pub mod watch;
@@ -58,8 +61,8 @@ pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
-    ChangeKind, Kind, Layer, OnDuplicate, Outcome, Polarity, Relation, RuleState, Scope, SourceKind, State,
-    Status, Verdict,
+    ChangeKind, Kind, Layer, LeftOut, OnDuplicate, Outcome, Polarity, Relation, RuleChange, RuleEventKind,
+    RuleState, Scope, SourceKind, State, Status, Verdict,
 };
 pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};

@@ -6,6 +6,7 @@
 //!
 //! - [`duplicate`]: the same, or different in what. Default is different; only what a table knows to be spelling is overlooked.
 //! - [`conflict`]: decided by claims, or nominated by opposite words. Default is none.
+//! - [`Gist`]: whether two remedies are one, however they are worded.
 //! - [`values`]: what is said, to be known again when it was forgotten.
 //! - [`marks`]: what an index is kept by that finds the few memories which a new one is to be compared with.
 //!
@@ -17,19 +18,23 @@ mod conflict;
 mod duplicate;
 mod episode;
 mod fields;
+mod gist;
 mod marks;
 mod moment;
 mod opposites;
 mod reason;
+mod rendered;
 mod stance;
 mod text;
 mod value;
 
 pub use conflict::{Conflict, conflict};
 pub use duplicate::{Duplicate, duplicate};
+pub use gist::Gist;
 pub use marks::{Marks, marks, marks_of_claims};
 pub use moment::is_bound_to_its_time;
 pub use reason::{Aspect, Difference, SHOWN_CHARS_MAX};
+pub use rendered::rendered_ids;
 pub use value::{Value, values, values_sought};
 
 /// One form for all texts that differ only in how they are written. Two texts of one wording are nominated without a
@@ -37,6 +42,15 @@ pub use value::{Value, values, values_sought};
 #[must_use]
 pub fn wording(text: &str) -> String {
     text::Text::of(text).row()
+}
+
+/// The values that a text names: numbers, units, dates, times, versions, codes, in the form in which they are compared.
+#[must_use]
+pub fn values_named(text: &str) -> Vec<String> {
+    use text::token::Sort;
+    let is_text = |sort| matches!(sort, Sort::Word | Sort::Han | Sort::Not | Sort::Symbol | Sort::Pause);
+    let tokens = text::Text::of(text).tokens.into_iter();
+    tokens.filter(|token| !is_text(token.sort)).map(|token| token.key).collect()
 }
 
 /// From which cosine on two memories are looked at.

@@ -72,6 +72,10 @@ pub const RECALLS_MAX: usize = 10_000;
 pub const RECALL_TTL_MS: u64 = 86_400_000;
 /// Most memories of a namespace whose accesses wait to be logged.
 pub const ACCESSES_MAX: usize = 4_096;
+/// How many events a rule remembers of its life; the oldest is dropped first.
+pub const RULE_EVENTS_MAX: usize = 32;
+/// Most episodes of one case, and most successes of one type of task, that a consolidation reads; the newest.
+pub const CASE_EPISODES_MAX: usize = 1_000;
 /// Most turns that one call appends to a session.
 pub const TURNS_MAX: usize = 256;
 /// Most turns that a session keeps.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Invalid;
+use crate::consolidate::{RuleKey, RuleTuning};
 use crate::kind::{UnknownWord, words};
 use crate::life::LifeKey;
 use crate::limits::{SETTING_KEY_CHARS_MAX, SETTING_VALUE_CHARS_MAX, SETTINGS_MAX};
@@ -29,6 +30,9 @@ pub struct Settings {
     /// How long its memories live, where that differs from the server's own rules.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub life: BTreeMap<LifeKey, u32>,
+    /// How its rules are found and live, where that differs from the server's own numbers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<RuleKey, u32>,
     /// What a newer version has set and this one does not know: kept as it is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<String, String>,
@@ -36,7 +40,8 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { durability: Durability::Sync, life: BTreeMap::new(), unknown: BTreeMap::new() }
+        let (life, rules, unknown) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Settings { durability: Durability::Sync, life, rules, unknown }
     }
 }
 
@@ -74,6 +79,8 @@ pub enum BadSettings {
 const DURABILITY: &str = "durability";
 /// What stands before the key of a life setting.
 const LIFE: &str = "life.";
+/// What stands before the key of a setting of rules.
+const RULES: &str = "rules.";
 /// The largest value of a life setting.
 pub const LIFE_VALUE_MAX: u32 = 1_000_000;
 
@@ -81,9 +88,10 @@ impl Settings {
     /// Everything that differs from the defaults, as keys and values in the order of the keys.
     #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
-        let Settings { durability, life, unknown } = self;
+        let Settings { durability, life, rules, unknown } = self;
         let mut pairs = unknown.clone();
         pairs.extend(life.iter().map(|(key, value)| (format!("{LIFE}{key}"), value.to_string())));
+        pairs.extend(rules.iter().map(|(key, value)| (format!("{RULES}{key}"), value.to_string())));
         if *durability != Settings::default().durability {
             pairs.insert(DURABILITY.to_owned(), durability.as_str().to_owned());
         }
@@ -118,6 +126,12 @@ impl Settings {
                 settings.life.insert(*key, value.ok_or(BadSettings::Number { key: key.as_str() })?);
             }
         }
+        for key in RuleKey::ALL {
+            if let Some(text) = unknown.remove(&format!("{RULES}{key}")) {
+                let value = text.parse().ok().filter(|value| *value <= LIFE_VALUE_MAX);
+                settings.rules.insert(*key, value.ok_or(BadSettings::Number { key: key.as_str() })?);
+            }
+        }
         Ok(Settings { unknown, ..settings })
     }
 }
@@ -132,6 +146,9 @@ pub struct SettingsPatch {
     /// How long its memories live.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub life: BTreeMap<LifeKey, Option<u32>>,
+    /// How its rules are found and live.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rules: BTreeMap<RuleKey, Option<u32>>,
 }
 
 impl SettingsPatch {
@@ -144,18 +161,12 @@ impl SettingsPatch {
     /// The settings with the change.
     #[must_use]
     pub fn apply(&self, settings: &Settings) -> Settings {
-        let SettingsPatch { durability, life: changed } = self;
+        let SettingsPatch { durability, life, rules } = self;
         let default = Settings::default();
-        let mut life = settings.life.clone();
-        for (key, value) in changed {
-            match value {
-                Some(value) => drop(life.insert(*key, *value)),
-                None => drop(life.remove(key)),
-            }
-        }
         Settings {
             durability: durability.map_or(settings.durability, |word| word.unwrap_or(default.durability)),
-            life,
+            life: changed(&settings.life, life),
+            rules: changed(&settings.rules, rules),
             unknown: settings.unknown.clone(),
         }
     }
@@ -167,13 +178,28 @@ impl SettingsPatch {
     pub fn check(&self) -> Result<(), Invalid> {
         let too_large = |(key, value): (&LifeKey, &Option<u32>)| Some((*key, (*value)?));
         match self.life.iter().filter_map(too_large).find(|(_, value)| *value > LIFE_VALUE_MAX) {
-            None => Ok(()),
+            None => {
+                let set = self.rules.iter().filter_map(|(key, value)| Some((*key, (*value)?))).collect();
+                RuleTuning::default().with(&set).check().map_err(|invalid| invalid.under("rules."))
+            }
             Some((key, value)) => Err(Invalid::one(
                 format!("life.{key}"),
                 format!("is {value}: at most {LIFE_VALUE_MAX}, 0 for ever"),
             )),
         }
     }
+}
+
+/// What is set, with a change of it.
+fn changed<K: Ord + Copy>(set: &BTreeMap<K, u32>, change: &BTreeMap<K, Option<u32>>) -> BTreeMap<K, u32> {
+    let mut set = set.clone();
+    for (key, value) in change {
+        match value {
+            Some(value) => drop(set.insert(*key, *value)),
+            None => drop(set.remove(key)),
+        }
+    }
+    set
 }
 
 /// Tells a field that is `null` (`Some(None)`) from one that is absent (`None`).
@@ -213,6 +239,22 @@ mod tests {
         assert_eq!(Settings::from_pairs(many).unwrap_err(), BadSettings::TooMany);
         let long = vec![pair("a", &"名".repeat(SETTING_VALUE_CHARS_MAX + 1))];
         assert_eq!(Settings::from_pairs(long).unwrap_err(), BadSettings::TooMany);
+    }
+
+    #[test]
+    fn l5_rules_are_set_and_unset_key_by_key() {
+        let read = |json: &str| serde_json::from_str::<SettingsPatch>(json).unwrap();
+        let settings =
+            read(r#"{"rules":{"trust_agents":1,"min_confidence":70}}"#).apply(&Settings::default());
+        assert_eq!(settings.pairs(), [pair("rules.min_confidence", "70"), pair("rules.trust_agents", "1")]);
+        assert_eq!(Settings::from_pairs(settings.pairs()).unwrap(), settings);
+        let tuning = RuleTuning::default().with(&settings.rules);
+        assert_eq!((tuning.trust_agents, tuning.min_confidence), (true, 0.7));
+        let settings = read(r#"{"rules":{"trust_agents":null}}"#).apply(&settings);
+        assert_eq!(settings.rules, [(RuleKey::MinConfidence, 70)].into());
+        let error = read(r#"{"rules":{"min_episodes":1,"min_trust":101}}"#).check().unwrap_err();
+        let fields: Vec<&str> = error.violations.iter().map(|violation| violation.field.as_str()).collect();
+        assert_eq!(fields, ["rules.min_trust", "rules.min_episodes"]);
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use hindsight_core::change::Standing;
 use hindsight_core::draft::{Checked, Moment};
-use hindsight_core::likeness::Marks;
+use hindsight_core::likeness::{Marks, rendered_ids};
+use hindsight_core::limits::RECALL_TTL_MS;
 use hindsight_core::{
-    Change, Memory, MemoryId, Neighbor, OnDuplicate, Outcome, Record, Relation, Timestamp, learn,
+    Change, Memory, MemoryId, Neighbor, OnDuplicate, Outcome, Record, Relation, SourceKind, State, Timestamp,
+    learn,
 };
 use hindsight_storage::io::Io;
 
@@ -47,8 +49,8 @@ pub(crate) struct Decided {
     pub(crate) outcome: Outcome,
     pub(crate) memory: Memory,
     pub(crate) neighbors: Vec<Neighbor>,
-    /// The change of the memory itself.
-    pub(crate) own: Change,
+    /// The change of the memory itself; none where nothing is to be stored.
+    pub(crate) own: Option<Change>,
     /// Changes of others: what is replaced or outlived.
     pub(crate) others: Vec<Change>,
 }
@@ -91,6 +93,13 @@ impl<I: Io> EngineOver<I> {
             on_duplicate != Some(OnDuplicate::Allow) && (chosen.is_none() || on_duplicate.is_some());
         let thresholds = self.nearness.of(record.memory.embedding_model.as_deref());
         let encounter = overlay.meet(&record, thresholds, looks_for_same, at);
+        if wish.on_duplicate.is_none()
+            && chosen.is_none()
+            && let Some(known) = echo_of(cell, overlay, &record.memory, &encounter, at)
+        {
+            let (outcome, memory) = (Outcome::Echoed, known.memory.clone());
+            return Ok(Decided { outcome, memory, neighbors: Vec::new(), own: None, others: Vec::new() });
+        }
         let decided = match &encounter.same {
             Some((known, _)) if on_duplicate == Some(OnDuplicate::Reject) => {
                 return Err(EngineError::DuplicateOf { id: known.memory.id });
@@ -138,9 +147,39 @@ fn confirm(overlay: &mut Overlay<'_>, known: &Record, new: &Record, at: Timestam
         outcome: Outcome::Reinforced,
         memory,
         neighbors: Vec::new(),
-        own: Change::Put(Box::new(record)),
+        own: Some(Change::Put(Box::new(record))),
         others,
     }
+}
+
+/// The memory that a recall gave out within the last day and that an agent now says again, as it was or as it was shown:
+/// that confirms nothing.
+fn echo_of(
+    cell: &Cell,
+    overlay: &Overlay<'_>,
+    new: &Memory,
+    encounter: &Encounter,
+    at: Timestamp,
+) -> Option<Arc<Record>> {
+    let is_agent =
+        matches!(new.source.kind, SourceKind::Agent | SourceKind::AgentVerified | SourceKind::Tool);
+    if !is_agent {
+        return None;
+    }
+    let shown = |ids: Vec<MemoryId>| {
+        let is_known = |record: &&Arc<Record>| {
+            let memory = &record.memory;
+            memory.state != State::Forgotten && memory.is_visible_to(new.agent_id.as_deref())
+        };
+        let known: Option<Vec<&Arc<Record>>> =
+            ids.iter().map(|id| overlay.record(*id).filter(is_known)).collect();
+        known?.first().map(|record| Arc::clone(record))
+    };
+    let same = encounter.same.as_ref().map(|(known, _)| Arc::clone(known));
+    let known = same.or_else(|| shown(rendered_ids(&new.content)))?;
+    let since = at.plus_ms(-i64::try_from(RECALL_TTL_MS).unwrap_or(i64::MAX));
+    let is_logged = known.memory.usage.last_accessed_at.is_some_and(|last| last >= since);
+    (is_logged || cell.accesses.lock().contains_key(&known.memory.id)).then_some(known)
 }
 
 /// A new memory; what it replaces becomes history, or it does, when it holds for an earlier time.
@@ -168,7 +207,7 @@ fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: &Encounter, 
     others.extend(outlive(overlay, &record.memory, at));
     let memory = record.memory.clone();
     overlay.note(Arc::new(record.clone()), &encounter.marks);
-    Decided { outcome, memory, neighbors, own: Change::Put(Box::new(record)), others }
+    Decided { outcome, memory, neighbors, own: Some(Change::Put(Box::new(record))), others }
 }
 
 /// Failures of the same kind that a success shows to be overcome (W8).

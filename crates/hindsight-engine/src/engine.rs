@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hindsight_core::consolidate::RuleTuning;
 use hindsight_core::{Batch, Change, Life, Lsn, Namespace};
 use hindsight_storage::directory::{DIRECTORY_DIR, DirectoryHome, DirectoryReport, OpenDirectoryError};
 use hindsight_storage::io::Io;
@@ -20,7 +21,7 @@ use crate::jobs::Jobs;
 use crate::load::Cold;
 use crate::maintenance::{Duties, Maintenance};
 use crate::namespaces::{Cell, Namespaces};
-use crate::options::{Nearness, OpenReport, Options};
+use crate::options::{Embed, Nearness, OpenReport, Options};
 use crate::reply::{Model, NamespaceSummary};
 use crate::sessions::SharedSessions;
 use crate::unsynced::Unsynced;
@@ -39,6 +40,8 @@ pub struct EngineOver<I: Io> {
     pub(crate) storage: Arc<Storage<Arc<I>>>,
     pub(crate) namespaces: Arc<Namespaces>,
     pub(crate) nearness: Nearness,
+    pub(crate) rules: RuleTuning,
+    pub(crate) embed: Embed,
     pub(crate) recalls: SharedRecalls,
     pub(crate) life: Life,
     pub(crate) jobs: Jobs<I>,
@@ -106,6 +109,8 @@ impl<I: Io> EngineOver<I> {
             storage: Arc::new(storage),
             namespaces: Arc::new(namespaces),
             nearness: options.nearness,
+            rules: options.rules,
+            embed: options.embed,
             recalls: SharedRecalls::default(),
             life: options.life,
             jobs,

@@ -1,7 +1,7 @@
 //! What can go wrong, and what a caller should do about it.
 
 use hindsight_core::time::Span;
-use hindsight_core::{Invalid, Lsn, MemoryId, Namespace, SessionId, Timestamp};
+use hindsight_core::{Invalid, Kind, Lsn, MemoryId, Namespace, RuleState, SessionId, Timestamp};
 use hindsight_storage::{BackupError, StorageError, StorageErrorKind};
 
 /// What a caller should do about an error. Fronts map this, and nothing else, to their codes.
@@ -156,6 +156,22 @@ pub enum EngineError {
         /// The id that was given.
         id: hindsight_core::RecallId,
     },
+    /// A rule was meant, and the memory is another thing.
+    #[error("memory {id} is a {kind}, no rule: list the rules to find the one that is meant")]
+    NotARule {
+        /// The memory.
+        id: MemoryId,
+        /// What it is.
+        kind: Kind,
+    },
+    /// A rule shall be in the state in which it is.
+    #[error("rule {id} is {state} already: nothing is to be changed")]
+    RuleIsSo {
+        /// The rule.
+        id: MemoryId,
+        /// Its state.
+        state: RuleState,
+    },
     /// No session of the namespace has this id, as far as is known (L8).
     #[error(
         "no session {session_id} in namespace {namespace}: sessions are in memory alone and end with a restart of the server; open one"
@@ -265,7 +281,8 @@ impl EngineError {
         match self {
             EngineError::Invalid(_)
             | EngineError::ModelMismatch { .. }
-            | EngineError::DimensionMismatch { .. } => ErrorKind::Invalid,
+            | EngineError::DimensionMismatch { .. }
+            | EngineError::NotARule { .. } => ErrorKind::Invalid,
             EngineError::MemoryNotFound { .. }
             | EngineError::NamespaceNotFound { .. }
             | EngineError::RecallNotFound { .. }
@@ -283,6 +300,7 @@ impl EngineError {
             EngineError::WrongState { .. }
             | EngineError::ErasurePending { .. }
             | EngineError::NotSuperseded { .. }
+            | EngineError::RuleIsSo { .. }
             | EngineError::TombstonedValue { .. }
             | EngineError::SupersededSince { .. } => ErrorKind::Precondition,
             EngineError::LimitReached { .. } => ErrorKind::Exhausted,
@@ -312,6 +330,8 @@ impl EngineError {
             EngineError::NotSuperseded { .. } => "NOT_SUPERSEDED",
             EngineError::SupersededSince { .. } => "SUPERSEDED_SINCE",
             EngineError::RecallNotFound { .. } => "RECALL_NOT_FOUND",
+            EngineError::NotARule { .. } => "NOT_A_RULE",
+            EngineError::RuleIsSo { .. } => "RULE_IS_SO",
             EngineError::SessionNotFound { .. } => "SESSION_NOT_FOUND",
             EngineError::SessionExpired { .. } => "SESSION_EXPIRED",
             EngineError::SessionClosed { .. } => "SESSION_CLOSED",

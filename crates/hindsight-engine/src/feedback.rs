@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use hindsight_core::consolidate::{RuleTuning, after_feedback};
 use hindsight_core::limits::{ACCESSES_MAX, FEEDBACK_ITEMS_MAX, RECALL_TTL_MS, RECALLS_MAX};
 use hindsight_core::{
-    Batch, Change, Invalid, Memory, MemoryId, Namespace, RecallId, Recalled, State, Timestamp, Verdict, learn,
+    Batch, Change, Invalid, Memory, MemoryId, Namespace, RecallId, Recalled, Record, State, Timestamp,
+    Verdict, learn,
 };
 use hindsight_storage::Storage;
 use hindsight_storage::io::Io;
@@ -121,7 +123,7 @@ impl<I: Io> EngineOver<I> {
         let (changes, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            (judged(&state, namespace, &feedback, at)?, at)
+            (judged(&state, namespace, &feedback, &self.rule_tuning_of(&state), at)?, at)
         };
         let ids: Vec<MemoryId> = changes.iter().filter_map(Change::id).collect();
         let revision = if changes.is_empty() {
@@ -175,17 +177,26 @@ fn judged(
     state: &NamespaceState,
     namespace: &Namespace,
     feedback: &FeedbackRequest,
+    tuning: &RuleTuning,
     at: Timestamp,
 ) -> Result<Vec<Change>, EngineError> {
     let mut changes = Vec::new();
     for (id, verdict) in &feedback.items {
         let record = state.record(*id).filter(|record| record.memory.state != State::Forgotten);
         let unknown = || EngineError::MemoryNotFound { namespace: namespace.clone(), id: *id };
-        let memory = &record.ok_or_else(unknown)?.memory;
-        if let Some(standing) = learn::judged(memory, *verdict, feedback.task_status, at) {
-            let version = memory.version + 1;
-            changes.push(Change::Stand { id: *id, standing: Box::new(standing), version, at });
-        }
+        let record = record.ok_or_else(unknown)?;
+        let memory = &record.memory;
+        let Some(standing) = learn::judged(memory, *verdict, feedback.task_status, at) else { continue };
+        // A rule may also enter another state by it: that is more than a standing.
+        let (standing, entered) =
+            after_feedback(memory, standing, (*verdict, feedback.task_status), at, tuning);
+        changes.push(match entered {
+            Some(memory) => Change::Put(Box::new(Record { memory, vectors: record.vectors.clone() })),
+            None => {
+                let version = memory.version + 1;
+                Change::Stand { id: *id, standing: Box::new(standing), version, at }
+            }
+        });
     }
     Ok(changes)
 }

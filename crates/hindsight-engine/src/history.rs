@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use hindsight_core::change::Standing;
 use hindsight_core::limits::HISTORY_MAX;
+use hindsight_core::summary::is_summary;
 use hindsight_core::{Batch, Change, Memory, MemoryId, Namespace, Record, State, Timestamp, learn};
 use hindsight_storage::io::Io;
 
@@ -114,19 +116,49 @@ fn take_back(
     if let Some((newer, by)) = newer.and_then(|newer| Some((newer, newer.superseded_by?))) {
         return Err(EngineError::SupersededSince { id: newer.id, by });
     }
+    if let Some(changes) = newer.and_then(|newer| merge_again(state, &older, newer, at)) {
+        return Ok(changes);
+    }
     let stand = |memory: &Memory, standing| Change::Stand {
         id: memory.id,
         standing: Box::new(standing),
         version: memory.version + 1,
         at,
     };
-    let mut changes: Vec<Change> =
-        older.iter().map(|memory| stand(memory, learn::valid_again(memory))).collect();
+    let mut changes: Vec<Change> = older.iter().map(|memory| stand(memory, back(memory, newer))).collect();
     // One that was forgotten meanwhile, or purged, stays so.
-    if let Some(newer) = newer.filter(|newer| newer.state == State::Active) {
+    if let Some(newer) = newer.filter(|newer| matches!(newer.state, State::Active | State::Archived)) {
         changes.push(stand(newer, learn::invalidated(newer, latest.id, at)));
     }
     Ok(changes)
+}
+
+/// How a memory stands that is valid again. The part of a summary was never wrong: it is as it was.
+fn back(memory: &Memory, newer: Option<&Memory>) -> Standing {
+    let is_part = newer.is_some_and(|newer| is_summary(newer) && newer.derived_from.contains(&memory.id));
+    if is_part { learn::unmerged(memory) } else { learn::valid_again(memory) }
+}
+
+/// Takes back that a summary was taken back, if `newer` is the part in whose favour it was: all its parts that are active
+/// are history behind it again.
+fn merge_again(
+    state: &NamespaceState,
+    older: &[&Memory],
+    newer: &Memory,
+    at: Timestamp,
+) -> Option<Vec<Change>> {
+    let is_whole = |memory: &&&Memory| is_summary(memory) && memory.derived_from.contains(&newer.id);
+    let summary = older.iter().find(is_whole)?;
+    let stand = |memory: &Memory, standing| Change::Stand {
+        id: memory.id,
+        standing: Box::new(standing),
+        version: memory.version + 1,
+        at,
+    };
+    let parts = summary.derived_from.iter().filter_map(|id| state.record(*id)).map(|record| &record.memory);
+    let parts = parts.filter(|part| part.state == State::Active && part.superseded_by.is_none());
+    let parts = parts.map(|part| stand(part, learn::merged(part, summary.id)));
+    Some(std::iter::once(stand(summary, learn::valid_again(summary))).chain(parts).collect())
 }
 
 fn rolled_back(state: &NamespaceState, ids: &[MemoryId], seen: Option<&Seen>) -> RolledBack {

@@ -11,6 +11,7 @@
 //! A new job is a file beside `archive`, a word in [`Job`], and a line in [`begin`].
 
 mod archive;
+mod consolidate;
 mod purge;
 mod run;
 
@@ -62,6 +63,7 @@ pub(crate) trait Work<I: Io>: Send {
 fn begin<I: Io>(job: Job) -> Box<dyn Work<I>> {
     match job {
         Job::Archive => Box::new(archive::Archive::default()),
+        Job::Consolidate => Box::new(consolidate::Consolidate::default()),
         Job::Purge => Box::new(purge::PurgeForgotten),
     }
 }
@@ -70,7 +72,7 @@ fn begin<I: Io>(job: Job) -> Box<dyn Work<I>> {
 fn wakes<I: Io>(engine: &EngineOver<I>, job: Job, cell: &Cell, now: Timestamp) -> Result<bool, EngineError> {
     match job {
         Job::Purge => purge::wakes(engine, cell, now),
-        Job::Archive => Ok(false),
+        Job::Archive | Job::Consolidate => Ok(false),
     }
 }
 

@@ -35,13 +35,15 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `read`, `apply`,
+//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `consolidate`
+//! (rules out of episodes), `rules`, `summarize`, `read`, `apply`,
 //! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory), `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
 mod backup;
 mod checkpoint;
+mod consolidate;
 mod decide;
 mod decision;
 mod drop_namespace;
@@ -64,12 +66,14 @@ mod read;
 pub mod reply;
 pub mod request;
 mod requests;
+mod rules;
 #[cfg(test)]
 mod schedules;
 mod sessions;
 mod settings;
 mod settle;
 mod state;
+mod summarize;
 mod sync;
 mod tombstones;
 pub mod unsynced;
@@ -83,16 +87,17 @@ pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use options::{Nearness, OpenReport, Options};
+pub use options::{Embed, Nearness, OpenReport, Options};
 pub use purge::PurgeBegun;
 pub use reply::{
-    Affected, BatchWritten, Got, History, ItemWritten, Judged, Model, NamespaceInfo, NamespaceStats,
-    NamespaceSummary, Page, PurgeDone, RolledBack, Updated, VectorGraph, Written,
+    Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,
+    NamespaceInfo, NamespaceStats, NamespaceSummary, Page, PurgeDone, RolledBack, RuleHistory, Summarized,
+    Updated, VectorGraph, Written,
 };
 pub use request::{
-    BatchRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker,
-    PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, SettingsRequest, UpdateRequest, WriteItem,
-    WriteOptions,
+    BatchRequest, ConsolidateRequest, DropRequest, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest,
+    Maker, PurgeRequest, PurgeTarget, RestoreRequest, RollbackRequest, RuleListRequest, RuleUpdateRequest,
+    SettingsRequest, SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 pub use sessions::{
     AppendTurnsRequest, CloseSessionRequest, EpisodeWrite, GetSessionRequest, ListSessionsRequest,

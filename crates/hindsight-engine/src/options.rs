@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use hindsight_core::consolidate::RuleTuning;
 use hindsight_core::likeness::Thresholds;
-use hindsight_core::{Job, Life, Lsn, Schedule};
+use hindsight_core::{Job, Life, Lsn, RawVectors, Schedule};
 use hindsight_index::GraphRule;
 
 /// How to open a data directory.
@@ -20,11 +22,41 @@ pub struct Options {
     /// What tells the time; the machine's own clock unless said. [`EngineOver::open_with`](crate::EngineOver::open_with)
     /// takes that of its `Io`.
     pub clock: hindsight_storage::Clock,
+    /// How rules are found and live.
+    pub rules: RuleTuning,
+    /// Who makes vectors for rules and summaries.
+    pub embed: Embed,
     /// How long memories live in a namespace that sets nothing else.
     pub life: Life,
     /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand
     /// only. By default none does.
     pub schedules: BTreeMap<Job, Schedule>,
+}
+
+/// Makes vectors for texts that the engine writes itself: rules and summaries. The engine embeds nothing; whoever opens it
+/// can lend it an embedder.
+#[derive(Clone, Default)]
+pub struct Embed(Option<Arc<Vectors>>);
+
+type Vectors = dyn Fn(&str) -> Option<RawVectors> + Send + Sync;
+
+impl Embed {
+    /// An embedder: a text in, its vectors out, where it has any.
+    #[must_use]
+    pub fn new(vectors: impl Fn(&str) -> Option<RawVectors> + Send + Sync + 'static) -> Embed {
+        Embed(Some(Arc::new(vectors)))
+    }
+
+    /// The vectors of a text; none without an embedder.
+    pub(crate) fn vectors_of(&self, text: &str) -> Option<RawVectors> {
+        self.0.as_ref().and_then(|vectors| vectors(text))
+    }
+}
+
+impl fmt::Debug for Embed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Embed").field(&self.0.is_some()).finish()
+    }
 }
 
 /// From which cosine on two memories are compared: what is near differs from model to model.

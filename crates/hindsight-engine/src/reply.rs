@@ -1,6 +1,7 @@
 //! What the engine answers. Each answer comes as an [`crate::Unsynced`] value and can be read once the log is synced.
 
-use hindsight_core::{Lsn, Memory, MemoryId, Neighbor, Outcome, Settings, Timestamp};
+use hindsight_core::consolidate::RuleEvent;
+use hindsight_core::{LeftOut, Lsn, Memory, MemoryId, Neighbor, Outcome, RuleChange, Settings, Timestamp};
 use hindsight_storage::ErasureReceipt;
 
 use crate::EngineError;
@@ -94,6 +95,68 @@ pub struct Judged {
     /// The memories that changed by it, as they are now.
     pub memories: Vec<Memory>,
     /// The request id was seen before: nothing was done again.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What a consolidation came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Consolidated {
+    /// The rules that it made or changed (or would, with `validate_only`), at most 1,000 of them.
+    pub rules: Vec<ConsolidatedRule>,
+    /// Cases that got a rule.
+    pub created: u64,
+    /// Rules that have a new version.
+    pub revised: u64,
+    /// Cases whose rule was replaced by another.
+    pub replaced: u64,
+    /// Episodes that were read.
+    pub episodes: u64,
+    /// Cases that they tell of: a type of task and a cause.
+    pub cases: u64,
+    /// The request id was seen before: nothing was done again, and these are the rules of its last batch as they are now.
+    pub replayed: bool,
+    /// The log position that holds it.
+    pub revision: Lsn,
+}
+
+/// What a consolidation did to one rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsolidatedRule {
+    /// What it did.
+    pub change: RuleChange,
+    /// The rule after it.
+    pub rule: Memory,
+    /// How often an episode agreed.
+    pub agreeing: u32,
+    /// How often one spoke of it.
+    pub episodes: u32,
+    /// The rules that it took the place of.
+    pub replaces: Vec<MemoryId>,
+}
+
+/// What became of a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleHistory {
+    /// What happened, the oldest first, each with the rule that it happened to.
+    pub events: Vec<(MemoryId, RuleEvent)>,
+    /// The rule, those that it replaced and those that replaced it, in the order of the times from which they hold.
+    pub rules: Vec<Memory>,
+    /// The log position that the answer reflects.
+    pub revision: Lsn,
+}
+
+/// What became of the memories of an entity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summarized {
+    /// The summary (or what it would be, with `validate_only`).
+    pub summary: Memory,
+    /// Its parts, which are history now, the oldest first.
+    pub parts: Vec<MemoryId>,
+    /// What is about the entity too, and no part of it; none in the answer to a repeated request.
+    pub left_out: Vec<(MemoryId, LeftOut)>,
+    /// The request id was seen before: nothing was done again, and this is the summary as it is now.
     pub replayed: bool,
     /// The log position that holds it.
     pub revision: Lsn,

@@ -1,7 +1,9 @@
 //! What the engine is asked to do. These values are unchecked; the engine checks them, whoever calls.
 
+use hindsight_core::consolidate::RulePatch;
 use hindsight_core::{
-    Draft, Filter, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, SettingsPatch, Status, Verdict,
+    Draft, Filter, Kind, MemoryId, OnDuplicate, Patch, RawVectors, RecallId, RuleState, SettingsPatch,
+    Status, Verdict,
 };
 
 /// One memory to write.
@@ -187,6 +189,62 @@ pub struct FeedbackRequest {
     pub items: Vec<(MemoryId, Verdict)>,
     /// How the task ended that they were recalled for.
     pub task_status: Option<Status>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// Episodes to find rules in.
+#[derive(Debug, Clone, Default)]
+pub struct ConsolidateRequest {
+    /// Least episodes that agree; the namespace's own number when absent.
+    pub min_episodes: Option<u32>,
+    /// Least confidence of a new rule, 0–1; the namespace's own when absent.
+    pub min_confidence: Option<f64>,
+    /// Show what would come, and store nothing.
+    pub validate_only: bool,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A change to a rule's life.
+#[derive(Debug, Clone)]
+pub struct RuleUpdateRequest {
+    /// Which rule.
+    pub id: MemoryId,
+    /// What changes.
+    pub patch: RulePatch,
+    /// The version that the caller has seen; none takes whatever is there.
+    pub version: Option<u64>,
+    /// The caller's own id of the request.
+    pub request_id: Option<String>,
+}
+
+/// A page of rules, in the order of their ids.
+#[derive(Debug, Clone, Default)]
+pub struct RuleListRequest {
+    /// In one of these states; none means in any.
+    pub rule_states: Vec<RuleState>,
+    /// For one of these types of task; none means for any.
+    pub task_types: Vec<String>,
+    /// How many at most, 1–[`hindsight_core::limits::PAGE_SIZE_MAX`].
+    pub page_size: usize,
+    /// The last id of the page before.
+    pub after: Option<MemoryId>,
+    /// The agent that asks.
+    pub agent_id: Option<String>,
+}
+
+/// What is known of an entity, to be merged into one memory.
+#[derive(Debug, Clone, Default)]
+pub struct SummarizeRequest {
+    /// Whom or what it is about.
+    pub entity: String,
+    /// Memories of these kinds: fact, preference, episode; the first two when empty.
+    pub kinds: Vec<Kind>,
+    /// The agent whose own memories are meant; the shared ones when absent. They are never mixed.
+    pub agent_id: Option<String>,
+    /// Show what would come, and store nothing.
+    pub validate_only: bool,
     /// The caller's own id of the request.
     pub request_id: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hindsight_core::consolidate::note_state;
 use hindsight_core::{Batch, Change, Namespace, Record, Timestamp};
 use hindsight_storage::io::Io;
 
@@ -80,6 +81,7 @@ fn changed(
     vectors.fit(&cell.name, state, None)?;
     let text_changes = update.patch.changes_text();
     let mut memory = update.patch.apply(&old.memory, at)?;
+    note_state(&old.memory, &mut memory, at);
     let vectors = if vectors.model.is_some() {
         memory.embedding_model = vectors.model;
         vectors.vectors

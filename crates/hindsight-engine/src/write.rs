@@ -68,14 +68,14 @@ impl<I: Io> EngineOver<I> {
             (self.decide(&cell, &mut overlay, ready, &mut pending, wish, at)?, at)
         };
         let mut memory = decided.memory;
-        let revision = if validate_only {
-            if decided.outcome != Outcome::Reinforced {
+        let changes: Vec<Change> = decided.own.into_iter().chain(decided.others).collect();
+        let revision = if validate_only || changes.is_empty() {
+            if !matches!(decided.outcome, Outcome::Reinforced | Outcome::Echoed) {
                 // Nothing was stored, so nobody can ask for this id; it would only mislead.
                 memory.version = 0;
             }
             cell.state.read().applied
         } else {
-            let changes = std::iter::once(decided.own).chain(decided.others).collect();
             self.commit(&cell, Batch { namespace: namespace.clone(), at, request, changes })?
         };
         let (outcome, neighbors) = (decided.outcome, decided.neighbors);
@@ -144,7 +144,7 @@ impl<I: Io> EngineOver<I> {
             .into_iter()
             .map(|item| {
                 let decided = self.decide(cell, &mut overlay, item?, &mut pending, wish, at)?;
-                changes.push(decided.own);
+                changes.extend(decided.own);
                 changes.extend(decided.others);
                 Ok(ItemWritten { id: decided.memory.id, outcome: decided.outcome })
             })

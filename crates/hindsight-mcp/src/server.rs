@@ -29,7 +29,7 @@ pub enum Profile {
     /// What every agent needs.
     #[default]
     Default,
-    /// Also recording whole tasks, and sessions.
+    /// Also recording whole tasks, sessions, reading rules and merging memories.
     Full,
 }
 

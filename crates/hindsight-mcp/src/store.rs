@@ -4,8 +4,8 @@ use std::future::Future;
 
 use hindsight_core::draft::RecordDraft;
 use hindsight_core::{
-    Draft, Invalid, Memory, MemoryId, Namespace, Neighbor, Patch, Recall, RecallId, Recalled, Session,
-    SessionDraft, SessionId, Status, Turn, TurnDraft, Verdict,
+    Draft, Invalid, Kind, Memory, MemoryId, Namespace, Neighbor, Patch, Recall, RecallId, Recalled,
+    RuleState, Session, SessionDraft, SessionId, Status, Turn, TurnDraft, Verdict,
 };
 
 /// Why a call was not carried out, as one sentence that says what would be right.
@@ -97,6 +97,23 @@ pub trait Store: Clone + Send + Sync + 'static {
 
     /// Takes in what became of what was recalled; says how many memories changed by it.
     fn feedback(&self, judgement: Judgement) -> impl Future<Output = Result<usize, Trouble>> + Send;
+
+    /// Rules in this state, for this type of task or any; at most so many.
+    fn rules(
+        &self,
+        state: RuleState,
+        task_type: Option<String>,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Memory>, Trouble>> + Send;
+
+    /// Merges what is known of an entity, of one kind or of facts and preferences, into one memory; gives it and its parts. A
+    /// dry run only shows it.
+    fn summarize(
+        &self,
+        entity: String,
+        kind: Option<Kind>,
+        is_dry: bool,
+    ) -> impl Future<Output = Result<(Memory, Vec<MemoryId>), Trouble>> + Send;
 
     /// Works on a session of the namespace.
     fn session(&self, call: SessionCall) -> impl Future<Output = Result<SessionSaid, Trouble>> + Send;

@@ -4,8 +4,10 @@ mod feedback;
 mod forget;
 mod get;
 mod record;
+mod rules;
 mod search;
 mod session;
+mod summarize;
 mod update;
 mod write;
 
@@ -23,11 +25,11 @@ const IDS_MAX: usize = 50;
 pub(crate) fn all(profile: Profile) -> Vec<Tool> {
     let mut tools = vec![feedback::tool(), forget::tool(), get::tool()];
     if profile == Profile::Full {
-        tools.push(record::tool());
+        tools.extend([record::tool(), rules::tool()]);
     }
     tools.push(search::tool());
     if profile == Profile::Full {
-        tools.push(session::tool());
+        tools.extend([session::tool(), summarize::tool()]);
     }
     tools.extend([update::tool(), write::tool()]);
     tools
@@ -45,6 +47,8 @@ pub(crate) async fn call<S: Store>(
         "memory_forget" => forget::call(store, arguments).await,
         "memory_get" => get::call(store, arguments).await,
         "memory_record" if profile == Profile::Full => record::call(store, arguments).await,
+        "memory_rules" if profile == Profile::Full => rules::call(store, arguments).await,
+        "memory_summarize" if profile == Profile::Full => summarize::call(store, arguments).await,
         "memory_search" => search::call(store, arguments).await,
         "memory_session" if profile == Profile::Full => session::call(store, arguments).await,
         "memory_update" => update::call(store, arguments).await,
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn i3_the_tools_cost_a_model_little_and_say_what_they_do() {
-        for (profile, count) in [(Profile::Default, 6), (Profile::Full, 8)] {
+        for (profile, count) in [(Profile::Default, 6), (Profile::Full, 10)] {
             let tools = all(profile);
             assert_eq!(tools.len(), count);
             assert!(tools.windows(2).all(|pair| pair[0].name < pair[1].name), "in the order of their names");

@@ -1,6 +1,7 @@
 //! Requests: one struct per RPC that carries more than a name. A server reads one with `from_wire`, a client writes
 //! one with `into_wire`; both sides speak of the same fields.
 
+mod consolidate;
 mod feedback;
 mod forget;
 mod history;
@@ -9,6 +10,7 @@ mod purge;
 mod read;
 mod recall;
 mod record;
+mod rule;
 mod session;
 mod settings;
 mod update;
@@ -18,6 +20,7 @@ mod write;
 use hindsight_core::limits::{FORGET_IDS_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, REQUEST_ID_CHARS_MAX};
 use hindsight_core::{Invalid, MemoryId, Namespace, SessionId};
 
+pub use consolidate::{ConsolidateCall, SummarizeCall};
 pub use feedback::FeedbackCall;
 pub use forget::{ForgetCall, ForgetTarget, RestoreCall};
 pub use history::{GetHistoryCall, RollbackCall};
@@ -26,6 +29,7 @@ pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
 pub use recall::RecallCall;
 pub use record::RecordCall;
+pub use rule::{ListRulesCall, ProposeRuleCall, RuleCall, UpdateRuleCall, event_from_wire, event_to_wire};
 pub use session::{AppendTurnsCall, CloseSessionCall, GetSessionCall, ListSessionsCall, OpenSessionCall};
 pub use settings::UpdateNamespaceCall;
 pub use update::UpdateCall;

@@ -3,20 +3,23 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use hindsight_core::consolidate::RuleKey;
 use hindsight_core::{Invalid, LifeKey, Settings, SettingsPatch};
 use prost_types::FieldMask;
 
 use crate::{text, v1, words};
 
 /// The fields of the settings, as a mask names them.
-const FIELDS: [&str; 2] = ["durability", LIFE];
+const FIELDS: [&str; 3] = ["durability", LIFE, RULES];
 const LIFE: &str = "life";
+const RULES: &str = "rules";
 
 /// Settings for the wire.
 #[must_use]
 pub fn to_wire(settings: &Settings) -> v1::NamespaceSettings {
     let life = settings.life.iter().map(|(key, value)| (key.to_string(), *value)).collect();
-    v1::NamespaceSettings { durability: words::number(Some(settings.durability)), life }
+    let rules = settings.rules.iter().map(|(key, value)| (key.to_string(), *value)).collect();
+    v1::NamespaceSettings { durability: words::number(Some(settings.durability)), life, rules }
 }
 
 /// Reads settings. What is absent has its default.
@@ -38,7 +41,8 @@ pub fn patch_from_wire(
 ) -> Result<SettingsPatch, Invalid> {
     let wire = settings.unwrap_or_default();
     let mask = mask.map(|mask| mask.paths);
-    let is_known = |path: &str| FIELDS.contains(&path) || life_key(path).is_some();
+    let is_known =
+        |path: &str| FIELDS.contains(&path) || life_key(path).is_some() || rule_key(path).is_some();
     if let Some(unknown) = mask.iter().flatten().find(|path| !is_known(path)) {
         let problem = format!("names {unknown:?}, which is no setting: expected {}", FIELDS.join(", "));
         return Err(Invalid::one("update_mask", problem));
@@ -48,12 +52,18 @@ pub fn patch_from_wire(
         None => is_present,
     };
     let durability = words::optional("settings.durability", wire.durability)?;
-    let given = life_from_wire(wire.life)?;
+    let given: BTreeMap<RuleKey, u32> = numbers_from_wire("settings.rules", wire.rules)?;
+    let rules = RuleKey::ALL
+        .iter()
+        .filter(|key| counts(RULES, given.contains_key(key)) || counts(&format!("{RULES}.{key}"), false));
+    let rules = rules.map(|key| (*key, given.get(key).copied())).collect();
+    let given: BTreeMap<LifeKey, u32> = numbers_from_wire("settings.life", wire.life)?;
     let life = LifeKey::ALL
         .iter()
         .filter(|key| counts(LIFE, given.contains_key(key)) || counts(&format!("{LIFE}.{key}"), false));
     let life = life.map(|key| (*key, given.get(key).copied())).collect();
-    Ok(SettingsPatch { durability: counts("durability", durability.is_some()).then_some(durability), life })
+    let durability = counts("durability", durability.is_some()).then_some(durability);
+    Ok(SettingsPatch { durability, life, rules })
 }
 
 /// The life setting that a path of a mask names.
@@ -61,20 +71,31 @@ fn life_key(path: &str) -> Option<LifeKey> {
     path.strip_prefix(LIFE)?.strip_prefix('.')?.parse().ok()
 }
 
-fn life_from_wire(wire: HashMap<String, u32>) -> Result<BTreeMap<LifeKey, u32>, Invalid> {
+/// The setting of rules that a path of a mask names.
+fn rule_key(path: &str) -> Option<RuleKey> {
+    path.strip_prefix(RULES)?.strip_prefix('.')?.parse().ok()
+}
+
+fn numbers_from_wire<K>(field: &str, wire: HashMap<String, u32>) -> Result<BTreeMap<K, u32>, Invalid>
+where
+    K: Ord + std::str::FromStr<Err = hindsight_core::kind::UnknownWord>,
+{
     // Sorted, so that the same request gives the same first error.
     let sorted: BTreeMap<String, u32> = wire.into_iter().collect();
-    sorted.into_iter().map(|(key, value)| Ok((text::parsed("settings.life", &key)?, value))).collect()
+    sorted.into_iter().map(|(key, value)| Ok((text::parsed(field, &key)?, value))).collect()
 }
 
 /// A change for the wire, with a mask that names each of its fields.
 #[must_use]
 pub fn patch_to_wire(patch: &SettingsPatch) -> (v1::NamespaceSettings, FieldMask) {
-    let SettingsPatch { durability, life } = patch;
+    let SettingsPatch { durability, life, rules } = patch;
     let mut paths: Vec<String> = durability.iter().map(|_| "durability".to_owned()).collect();
     paths.extend(life.keys().map(|key| format!("{LIFE}.{key}")));
+    paths.extend(rules.keys().map(|key| format!("{RULES}.{key}")));
     let life = life.iter().filter_map(|(key, value)| Some((key.to_string(), (*value)?))).collect();
-    (v1::NamespaceSettings { durability: words::number(durability.flatten()), life }, FieldMask { paths })
+    let rules = rules.iter().filter_map(|(key, value)| Some((key.to_string(), (*value)?))).collect();
+    let durability = words::number(durability.flatten());
+    (v1::NamespaceSettings { durability, life, rules }, FieldMask { paths })
 }
 
 #[cfg(test)]
@@ -87,12 +108,14 @@ mod tests {
     fn a_change_comes_back() {
         for durability in [None, Some(None), Some(Some(Durability::Async)), Some(Some(Durability::Sync))] {
             let life = [(LifeKey::FactDays, None), (LifeKey::EpisodeDays, Some(0))].into();
-            let patch = SettingsPatch { durability, life };
+            let rules = [(RuleKey::TrustAgents, Some(1)), (RuleKey::MinTrust, None)].into();
+            let patch = SettingsPatch { durability, life, rules };
             let (settings, mask) = patch_to_wire(&patch);
             assert_eq!(patch_from_wire(Some(settings), Some(mask)).unwrap(), patch);
         }
         let life = [(LifeKey::ForgottenDays, 3)].into();
-        let settings = Settings { durability: Durability::Async, life, ..Settings::default() };
+        let rules = [(RuleKey::MinEpisodes, 4)].into();
+        let settings = Settings { durability: Durability::Async, life, rules, ..Settings::default() };
         assert_eq!(from_wire(Some(to_wire(&settings))).unwrap(), settings);
     }
 

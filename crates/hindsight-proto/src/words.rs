@@ -1,8 +1,8 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    ChangeKind, Durability, Fusion, Invalid, Kind, Layer, Mode, OnDuplicate, Outcome, Polarity, Relation,
-    RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
+    ChangeKind, Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome, Polarity,
+    Relation, RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -52,8 +52,11 @@ word!(VectorRole { Content, Summary, Keywords });
 word!(Mode { Hybrid, Vector, Keyword });
 word!(Fusion { Weighted, Rrf });
 word!(OnDuplicate { Reinforce, Reject, Allow });
-word!(Outcome { Created, Reinforced, Superseded });
+word!(Outcome { Created, Reinforced, Superseded, Echoed });
 word!(Relation { Superseded, SupersededBy, Conflict });
+word!(RuleEventKind { Found, Adopted, Revised, Confirmed, Falsified, ByHand });
+word!(RuleChange { Created, Revised, Replaced });
+word!(LeftOut { SingleValued, Ends, Full });
 word!(Durability { Sync, Async });
 word!(Verdict { Used, Ignored, Wrong, Outdated });
 word!(ChangeKind { Created, Changed, Forgotten, Purged, NamespacePurged, NamespaceDropped });

@@ -7,10 +7,10 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use hindsight_core::Timestamp;
 use hindsight_core::likeness::Thresholds;
+use hindsight_core::{RawVector, RawVectors, Timestamp, VectorRole};
 use hindsight_embed::{Embedder, StaticEmbedder};
-use hindsight_engine::{Clock, Engine, Nearness, OpenReport, Options};
+use hindsight_engine::{Clock, Embed, Engine, Nearness, OpenReport, Options};
 use tokio::{
     net::{TcpListener, TcpSocket},
     sync::watch,
@@ -67,7 +67,7 @@ impl Server {
         let grpc_socket = bind(config.listen, "gRPC")?;
         let http_socket = bind(config.http, "HTTP")?;
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
-        let (engine, report) = open(config, clock, embedder.model()).await?;
+        let (engine, report) = open(config, clock, &embedder).await?;
         let engine = Arc::new(engine);
         let (phase, phase_seen) = watch::channel(Phase::Serving);
         let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), phase_seen.clone()));
@@ -197,18 +197,26 @@ impl Running {
     }
 }
 
-/// Opens the data directory. `built_in` is the model whose cosines the built-in thresholds are for.
-async fn open(config: &Config, clock: Clock, built_in: &str) -> Result<(Engine, OpenReport), ServeError> {
+/// Opens the data directory. The embedder's is the model whose cosines the built-in thresholds are for; it also makes the
+/// vectors of what the engine writes itself.
+async fn open(
+    config: &Config,
+    clock: Clock,
+    embedder: &Arc<dyn Embedder>,
+) -> Result<(Engine, OpenReport), ServeError> {
     let data = config.data.clone();
     let likeness = &config.likeness;
     let nearness = Nearness {
-        of_model: [(built_in.to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
+        of_model: [(embedder.model().to_owned(), likeness.over(Thresholds::BUILT_IN))].into(),
         default: likeness.over(Thresholds::default()),
     };
+    let (lent, min_chars) = (Arc::clone(embedder), config.embedding.min_chars);
     let options = Options {
         storage: config.storage.options(),
         nearness,
         clock,
+        rules: config.rules.tuning(),
+        embed: Embed::new(move |text| vectors_of(&*lent, min_chars, text)),
         life: config.life.rules(),
         schedules: config.jobs.schedules(),
         ..Options::default()
@@ -219,6 +227,16 @@ async fn open(config: &Config, clock: Clock, built_in: &str) -> Result<(Engine, 
         Ok(Err(error)) => Err(ServeError::Open { data: config.data.clone(), source: Box::new(error) }),
         Err(panic) => Err(ServeError::Panicked(panic)),
     }
+}
+
+/// The vector of a text that the engine has written; none where it has none, and the text is found by its words.
+fn vectors_of(embedder: &dyn Embedder, min_chars: usize, text: &str) -> Option<RawVectors> {
+    if text.chars().count() < min_chars {
+        return None;
+    }
+    let values = embedder.embed(&[text]).ok()?.pop().flatten()?;
+    let vectors = vec![RawVector { role: VectorRole::Content, values }];
+    Some(RawVectors { model: embedder.model().to_owned(), vectors })
 }
 
 fn bind(address: SocketAddr, what: &'static str) -> Result<TcpListener, ServeError> {

@@ -86,6 +86,12 @@ pub(crate) enum Command {
     History(commands::learn::HistoryArgs),
     /// Take back that a memory was superseded
     Rollback(commands::learn::RollbackArgs),
+    /// List, propose, activate and deprecate rules
+    Rules(commands::rules::RulesArgs),
+    /// Make rules of what episodes agree on
+    Consolidate(commands::rules::ConsolidateArgs),
+    /// Merge what is known of an entity into one memory
+    Summarize(commands::rules::SummarizeArgs),
     /// Erase memories for good: no byte is left in the data directory
     Purge(Box<commands::purge::PurgeArgs>),
     /// Keep the turns of a running session, and make an episode of it

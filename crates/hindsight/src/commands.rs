@@ -17,6 +17,7 @@ pub(crate) mod purge;
 pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod repair;
+pub(crate) mod rules;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod settings;

@@ -316,6 +316,11 @@ impl MemoryService for Mock {
         let invalidated = others.into_iter().next().map(Into::into);
         Ok(Response::new(v1::RollbackResponse { restored, invalidated, replayed: false, revision: 12 }))
     }
+
+    async fn summarize(&self, request: Request<v1::SummarizeRequest>) -> Answer<v1::SummarizeResponse> {
+        self.enter("Summarize", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock merges nothing"))
+    }
 }
 
 #[tonic::async_trait]
@@ -371,17 +376,6 @@ impl NamespaceService for Mock {
         self.enter("DropNamespace", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds no namespace to drop"))
     }
-
-    async fn get_namespace(&self, _: Request<v1::GetNamespaceRequest>) -> Answer<v1::GetNamespaceResponse> {
-        Err(Status::not_found("this mock keeps no settings"))
-    }
-
-    async fn update_namespace(
-        &self,
-        _: Request<v1::UpdateNamespaceRequest>,
-    ) -> Answer<v1::UpdateNamespaceResponse> {
-        Err(Status::not_found("this mock keeps no settings"))
-    }
 }
 
 #[tonic::async_trait]
@@ -409,12 +403,9 @@ impl AdminService for Mock {
         Err(Status::not_found("this mock holds nothing to purge"))
     }
 
-    async fn list_jobs(&self, _: Request<v1::ListJobsRequest>) -> Answer<v1::ListJobsResponse> {
-        Err(Status::not_found("this mock has no jobs"))
-    }
-
-    async fn run_job(&self, _: Request<v1::RunJobRequest>) -> Answer<v1::RunJobResponse> {
-        Err(Status::not_found("this mock has no jobs"))
+    async fn consolidate(&self, request: Request<v1::ConsolidateRequest>) -> Answer<v1::ConsolidateResponse> {
+        self.enter("Consolidate", &request, &request.get_ref().request_id).await?;
+        Err(Status::not_found("this mock finds no rules"))
     }
 
     async fn get_server_info(

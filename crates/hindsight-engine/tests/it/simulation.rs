@@ -26,6 +26,7 @@ mod directory;
 mod disk;
 mod erasure;
 mod expect;
+mod life;
 mod model;
 mod planted;
 pub(crate) mod random;
@@ -117,6 +118,8 @@ fn a1_power_cuts_at_random_calls() {
                 && all.checkpoints > 5
                 && all.intact > 0
                 && all.rebuilt > 5
+                && all.archived > 5
+                && all.tombstoned > 5
                 && all.cold_reads > 100,
             "{all:?}"
         );

@@ -211,3 +211,87 @@ fn l1_w7_feedback_history_and_rollback_round_trip_and_name_what_is_wrong() {
     let item = v1::FeedbackItem { memory_id: id.to_string(), verdict: 0 };
     assert_eq!(fields(v1::FeedbackRequest { items: vec![item], ..wire }), ["items[0].verdict"]);
 }
+
+#[test]
+fn l5_l6_rules_and_summaries_round_trip_and_name_what_is_wrong() {
+    use hindsight_core::consolidate::{RuleEvent, RulePatch};
+    use hindsight_core::draft::RuleProposal;
+    use hindsight_core::{Kind, Polarity, RuleEventKind, RuleState, Timestamp};
+
+    let namespace: Namespace = "ops".parse().unwrap();
+    let id = MemoryId::from_u128(7);
+    let list = ListRulesCall {
+        namespace: namespace.clone(),
+        rule_states: vec![RuleState::Active],
+        task_types: vec!["deploy".to_owned()],
+        page_size: 7,
+        page_token: "t".to_owned(),
+        agent_id: Some("a".to_owned()),
+    };
+    assert_eq!(ListRulesCall::from_wire(list.clone().into_wire()), Ok(list));
+    let rule = RuleCall { namespace: namespace.clone(), id, agent_id: None };
+    assert_eq!(RuleCall::from_get(rule.clone().into_get()), Ok(rule.clone()));
+    assert_eq!(RuleCall::from_history(rule.clone().into_history()), Ok(rule));
+    let proposal = RuleProposal {
+        condition: hindsight_core::memory::Condition { tool: Some("t".to_owned()), ..Default::default() },
+        advice: "ask".to_owned(),
+        polarity: Some(Polarity::Avoid),
+        valid_to: Some(Timestamp::from_ms(9)),
+        ..RuleProposal::default()
+    };
+    let request_id = Some("r".to_owned());
+    let propose = ProposeRuleCall {
+        namespace: namespace.clone(),
+        proposal,
+        validate_only: true,
+        request_id: request_id.clone(),
+    };
+    assert_eq!(ProposeRuleCall::from_wire(propose.clone().into_wire()), Ok(propose));
+    let patch = RulePatch { rule_state: Some(RuleState::Deprecated), valid_from: None, valid_to: Some(None) };
+    let update = UpdateRuleCall {
+        namespace: namespace.clone(),
+        id,
+        patch,
+        version: Some(3),
+        request_id: request_id.clone(),
+    };
+    let wire = update.clone().into_wire().unwrap();
+    assert_eq!(UpdateRuleCall::from_wire(wire.clone()), Ok(update.clone()));
+    let mut foreign = wire.clone();
+    foreign.update_mask.as_mut().unwrap().paths.push("content".to_owned());
+    assert_eq!(fields(UpdateRuleCall::from_wire(foreign).unwrap_err()), ["update_mask"]);
+    let empty = UpdateRuleCall { patch: RulePatch::default(), ..update };
+    assert_eq!(fields(empty.into_wire().unwrap_err()), ["rule_state"]);
+    assert_eq!(
+        fields(UpdateRuleCall::from_wire(v1::UpdateRuleRequest { rule_state: 9, ..wire }).unwrap_err()),
+        ["rule_state"]
+    );
+    let event = RuleEvent {
+        at: Timestamp::from_ms(5),
+        what: RuleEventKind::Confirmed,
+        version: 2,
+        rule_state: RuleState::Active,
+        confidence: 0.5,
+        support: 3,
+    };
+    assert_eq!(event_from_wire(&event_to_wire(id, &event)), Ok((id, event)));
+    let consolidate = ConsolidateCall {
+        namespace: namespace.clone(),
+        validate_only: false,
+        min_episodes: Some(4),
+        min_confidence: Some(0.5),
+        request_id: request_id.clone(),
+    };
+    assert_eq!(ConsolidateCall::from_wire(consolidate.clone().into_wire()), Ok(consolidate));
+    let summarize = SummarizeCall {
+        namespace,
+        entity: "billing".to_owned(),
+        kinds: vec![Kind::Episode],
+        agent_id: None,
+        validate_only: true,
+        request_id,
+    };
+    assert_eq!(SummarizeCall::from_wire(summarize.clone().into_wire()), Ok(summarize));
+    let bad = v1::SummarizeRequest { namespace: "../x".to_owned(), kinds: vec![0], ..Default::default() };
+    assert_eq!(fields(SummarizeCall::from_wire(bad).unwrap_err()), ["namespace", "kinds[0]"]);
+}

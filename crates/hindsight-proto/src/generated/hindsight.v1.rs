@@ -601,6 +601,11 @@ pub struct NamespaceSettings {
     /// `forgotten_days`. 0 is for ever, or any number. A mask names one as `life.episode_days`, or all as `life`.
     #[prost(map = "string, uint32", tag = "2")]
     pub life: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
+    /// How its rules are found and live, where that differs from the server's own numbers, shares in hundredths: `min_episodes`,
+    /// `min_confidence`, `activate_after`, `deprecate_below`, `valid_days`, `min_trust`, `trust_agents`. A mask names one as
+    /// `rules.trust_agents`, or all as `rules`.
+    #[prost(map = "string, uint32", tag = "3")]
+    pub rules: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceInfo {
@@ -869,6 +874,58 @@ pub struct BackupSummary {
     #[prost(bytes = "bytes", tag = "4")]
     pub blake3: ::prost::bytes::Bytes,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConsolidateRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Shows what would come, and stores nothing.
+    #[prost(bool, tag = "2")]
+    pub validate_only: bool,
+    /// Least episodes that agree, 2 or more; the server's own number when absent.
+    #[prost(uint32, optional, tag = "3")]
+    pub min_episodes: ::core::option::Option<u32>,
+    /// Least confidence of a new rule, 0 to 1; the server's own when absent.
+    #[prost(double, optional, tag = "4")]
+    pub min_confidence: ::core::option::Option<f64>,
+    #[prost(string, tag = "5")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConsolidateResponse {
+    /// The rules that it made or changed, at most 1000 of them.
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<ConsolidatedRule>,
+    #[prost(uint64, tag = "2")]
+    pub created: u64,
+    #[prost(uint64, tag = "3")]
+    pub revised: u64,
+    #[prost(uint64, tag = "4")]
+    pub replaced: u64,
+    /// Episodes that were read, and cases that they tell of: a type of task that went wrong for one cause.
+    #[prost(uint64, tag = "5")]
+    pub episodes: u64,
+    #[prost(uint64, tag = "6")]
+    pub cases: u64,
+    #[prost(bool, tag = "7")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "8")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ConsolidatedRule {
+    #[prost(enumeration = "RuleChange", tag = "1")]
+    pub change: i32,
+    #[prost(message, optional, tag = "2")]
+    pub rule: ::core::option::Option<Memory>,
+    /// k and n of its confidence: how often an episode agreed, and how often one spoke of it.
+    #[prost(uint32, tag = "3")]
+    pub agreeing: u32,
+    #[prost(uint32, tag = "4")]
+    pub episodes: u32,
+    /// The rules that it took the place of.
+    #[prost(string, repeated, tag = "5")]
+    pub replaces: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListJobsRequest {}
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -878,7 +935,7 @@ pub struct ListJobsResponse {
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct JobStatus {
-    /// archive or purge.
+    /// archive, consolidate or purge.
     #[prost(string, tag = "1")]
     pub job: ::prost::alloc::string::String,
     /// What it does, in a sentence.
@@ -965,6 +1022,42 @@ impl Durability {
             "DURABILITY_UNSPECIFIED" => Some(Self::Unspecified),
             "DURABILITY_SYNC" => Some(Self::Sync),
             "DURABILITY_ASYNC" => Some(Self::Async),
+            _ => None,
+        }
+    }
+}
+/// What a consolidation does to a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleChange {
+    Unspecified = 0,
+    /// There was no rule for the case.
+    Created = 1,
+    /// The rule says so already, and has a new version.
+    Revised = 2,
+    /// There was a rule for the case that taught otherwise; it is history.
+    Replaced = 3,
+}
+impl RuleChange {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_CHANGE_UNSPECIFIED",
+            Self::Created => "RULE_CHANGE_CREATED",
+            Self::Revised => "RULE_CHANGE_REVISED",
+            Self::Replaced => "RULE_CHANGE_REPLACED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_CHANGE_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_CHANGE_CREATED" => Some(Self::Created),
+            "RULE_CHANGE_REVISED" => Some(Self::Revised),
+            "RULE_CHANGE_REPLACED" => Some(Self::Replaced),
             _ => None,
         }
     }
@@ -1696,6 +1789,32 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "Purge"));
             self.inner.unary(req, path, codec).await
         }
+        /// Makes rules of what the episodes of a namespace agree on, or newer versions of the rules that say so already. Without
+        /// news nothing changes. It is done in steps: one that is cut off is gone on with by the next.
+        pub async fn consolidate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ConsolidateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ConsolidateResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/Consolidate",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "Consolidate"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Who answers: version, uptime, log position, embedding model.
         pub async fn get_server_info(
             &mut self,
@@ -1815,6 +1934,15 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::PurgeRequest>,
         ) -> std::result::Result<tonic::Response<super::PurgeResponse>, tonic::Status>;
+        /// Makes rules of what the episodes of a namespace agree on, or newer versions of the rules that say so already. Without
+        /// news nothing changes. It is done in steps: one that is cut off is gone on with by the next.
+        async fn consolidate(
+            &self,
+            request: tonic::Request<super::ConsolidateRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ConsolidateResponse>,
+            tonic::Status,
+        >;
         /// Who answers: version, uptime, log position, embedding model.
         async fn get_server_info(
             &self,
@@ -1954,6 +2082,51 @@ pub mod admin_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = PurgeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/Consolidate" => {
+                    #[allow(non_camel_case_types)]
+                    struct ConsolidateSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ConsolidateRequest>
+                    for ConsolidateSvc<T> {
+                        type Response = super::ConsolidateResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ConsolidateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::consolidate(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ConsolidateSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2811,6 +2984,47 @@ pub struct RollbackResponse {
     #[prost(uint64, tag = "4")]
     pub revision: u64,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SummarizeRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Whom or what the summary is about, as the memories name it.
+    #[prost(string, tag = "2")]
+    pub entity: ::prost::alloc::string::String,
+    /// Of these kinds: fact, preference, episode; the first two when absent.
+    #[prost(enumeration = "Kind", repeated, tag = "3")]
+    pub kinds: ::prost::alloc::vec::Vec<i32>,
+    /// The agent whose own memories are meant; the shared ones when absent. They are never mixed.
+    #[prost(string, tag = "4")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Shows what would come, and stores nothing.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+    #[prost(string, tag = "6")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SummarizeResponse {
+    #[prost(message, optional, tag = "1")]
+    pub summary: ::core::option::Option<Memory>,
+    /// Its parts, the oldest first.
+    #[prost(string, repeated, tag = "2")]
+    pub parts: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What is about the entity too, and no part of it; none in the answer to a repeated request.
+    #[prost(message, repeated, tag = "3")]
+    pub left_out: ::prost::alloc::vec::Vec<LeftOutMemory>,
+    #[prost(bool, tag = "4")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "5")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeftOutMemory {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(enumeration = "LeftOut", tag = "2")]
+    pub reason: i32,
+}
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -2821,6 +3035,8 @@ pub enum Outcome {
     Reinforced = 2,
     /// A new memory came into being and replaced older ones that it contradicts.
     Superseded = 3,
+    /// Nothing was stored, and nothing became surer: an agent said what a recall had told it within the last day.
+    Echoed = 4,
 }
 impl Outcome {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -2833,6 +3049,7 @@ impl Outcome {
             Self::Created => "OUTCOME_CREATED",
             Self::Reinforced => "OUTCOME_REINFORCED",
             Self::Superseded => "OUTCOME_SUPERSEDED",
+            Self::Echoed => "OUTCOME_ECHOED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -2842,6 +3059,7 @@ impl Outcome {
             "OUTCOME_CREATED" => Some(Self::Created),
             "OUTCOME_REINFORCED" => Some(Self::Reinforced),
             "OUTCOME_SUPERSEDED" => Some(Self::Superseded),
+            "OUTCOME_ECHOED" => Some(Self::Echoed),
             _ => None,
         }
     }
@@ -3015,6 +3233,42 @@ impl Fusion {
             "FUSION_UNSPECIFIED" => Some(Self::Unspecified),
             "FUSION_WEIGHTED" => Some(Self::Weighted),
             "FUSION_RRF" => Some(Self::Rrf),
+            _ => None,
+        }
+    }
+}
+/// Why a memory is no part of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum LeftOut {
+    Unspecified = 0,
+    /// It states a property that has one value at a time, and a newer value will replace it.
+    SingleValued = 1,
+    /// It ends at a time of its own.
+    Ends = 2,
+    /// The summary is full.
+    Full = 3,
+}
+impl LeftOut {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "LEFT_OUT_UNSPECIFIED",
+            Self::SingleValued => "LEFT_OUT_SINGLE_VALUED",
+            Self::Ends => "LEFT_OUT_ENDS",
+            Self::Full => "LEFT_OUT_FULL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "LEFT_OUT_UNSPECIFIED" => Some(Self::Unspecified),
+            "LEFT_OUT_SINGLE_VALUED" => Some(Self::SingleValued),
+            "LEFT_OUT_ENDS" => Some(Self::Ends),
+            "LEFT_OUT_FULL" => Some(Self::Full),
             _ => None,
         }
     }
@@ -3380,6 +3634,32 @@ pub mod memory_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Rollback"));
             self.inner.unary(req, path, codec).await
         }
+        /// Merges what is known of an entity into one memory that keeps its sources, word for word. The parts become history;
+        /// Rollback brings them back.
+        pub async fn summarize(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SummarizeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SummarizeResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.MemoryService/Summarize",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Summarize"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -3466,6 +3746,15 @@ pub mod memory_service_server {
             request: tonic::Request<super::RollbackRequest>,
         ) -> std::result::Result<
             tonic::Response<super::RollbackResponse>,
+            tonic::Status,
+        >;
+        /// Merges what is known of an entity into one memory that keeps its sources, word for word. The parts become history;
+        /// Rollback brings them back.
+        async fn summarize(
+            &self,
+            request: tonic::Request<super::SummarizeRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::SummarizeResponse>,
             tonic::Status,
         >;
     }
@@ -4082,6 +4371,51 @@ pub mod memory_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/hindsight.v1.MemoryService/Summarize" => {
+                    #[allow(non_camel_case_types)]
+                    struct SummarizeSvc<T: MemoryService>(pub Arc<T>);
+                    impl<
+                        T: MemoryService,
+                    > tonic::server::UnaryService<super::SummarizeRequest>
+                    for SummarizeSvc<T> {
+                        type Response = super::SummarizeResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SummarizeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as MemoryService>::summarize(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SummarizeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -4119,6 +4453,829 @@ pub mod memory_service_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "hindsight.v1.MemoryService";
     impl<T> tonic::server::NamedService for MemoryServiceServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListRulesRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// In one of these states; none means in any.
+    #[prost(enumeration = "RuleState", repeated, tag = "2")]
+    pub rule_states: ::prost::alloc::vec::Vec<i32>,
+    /// For one of these types of task, letter for letter; none means for any.
+    #[prost(string, repeated, tag = "3")]
+    pub task_types: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// 0 means 50; more than 1000 is brought down to 1000.
+    #[prost(int32, tag = "4")]
+    pub page_size: i32,
+    /// next_page_token of the page before, with the same conditions.
+    #[prost(string, tag = "5")]
+    pub page_token: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own rules beside the shared ones.
+    #[prost(string, tag = "6")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListRulesResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub rules: ::prost::alloc::vec::Vec<Memory>,
+    /// Empty on the last page.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRuleRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own rules beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRuleResponse {
+    #[prost(message, optional, tag = "1")]
+    pub rule: ::core::option::Option<Memory>,
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProposeRuleRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// When it applies; at least one of its fields.
+    #[prost(message, optional, tag = "2")]
+    pub condition: ::core::option::Option<Condition>,
+    /// What to do, or what to leave.
+    #[prost(string, tag = "3")]
+    pub advice: ::prost::alloc::string::String,
+    /// Absent means do.
+    #[prost(enumeration = "Polarity", tag = "4")]
+    pub polarity: i32,
+    /// The whole rule in a sentence; composed from condition and advice when absent.
+    #[prost(string, tag = "5")]
+    pub content: ::prost::alloc::string::String,
+    #[prost(string, repeated, tag = "6")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The memories it was made from, by id.
+    #[prost(string, repeated, tag = "7")]
+    pub derived_from: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "8")]
+    pub valid_from: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "9")]
+    pub valid_to: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "10")]
+    pub source: ::core::option::Option<Source>,
+    #[prost(string, tag = "11")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(enumeration = "Scope", tag = "12")]
+    pub scope: i32,
+    /// 0 to 1; absent means from its source.
+    #[prost(float, optional, tag = "13")]
+    pub confidence: ::core::option::Option<f32>,
+    /// Checks and answers, but stores nothing.
+    #[prost(bool, tag = "14")]
+    pub validate_only: bool,
+    #[prost(string, tag = "15")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ProposeRuleResponse {
+    #[prost(enumeration = "Outcome", tag = "1")]
+    pub outcome: i32,
+    /// The new rule, or the one that says so already and became surer.
+    #[prost(message, optional, tag = "2")]
+    pub rule: ::core::option::Option<Memory>,
+    /// The rules that it contradicts.
+    #[prost(message, repeated, tag = "3")]
+    pub neighbors: ::prost::alloc::vec::Vec<Neighbor>,
+    #[prost(bool, tag = "4")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "5")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateRuleRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(enumeration = "RuleState", tag = "3")]
+    pub rule_state: i32,
+    #[prost(message, optional, tag = "4")]
+    pub valid_from: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "5")]
+    pub valid_to: ::core::option::Option<::prost_types::Timestamp>,
+    /// Fields to change (rule_state, valid_from, valid_to): a bound that is named and absent is taken away. Absent: every
+    /// field that is present.
+    #[prost(message, optional, tag = "6")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+    /// The version the caller has seen; a stale one is refused. 0 means whatever is there.
+    #[prost(uint64, tag = "7")]
+    pub version: u64,
+    #[prost(string, tag = "8")]
+    pub request_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UpdateRuleResponse {
+    #[prost(message, optional, tag = "1")]
+    pub rule: ::core::option::Option<Memory>,
+    #[prost(bool, tag = "2")]
+    pub replayed: bool,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRuleHistoryRequest {
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// Any rule of the chain.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The agent that asks; it sees its own rules beside the shared ones.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRuleHistoryResponse {
+    /// What happened, the oldest first; of each rule at most the newest 32.
+    #[prost(message, repeated, tag = "1")]
+    pub events: ::prost::alloc::vec::Vec<RuleEvent>,
+    /// The rule, those that it replaced and those that replaced it.
+    #[prost(message, repeated, tag = "2")]
+    pub rules: ::prost::alloc::vec::Vec<Memory>,
+    #[prost(uint64, tag = "3")]
+    pub revision: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RuleEvent {
+    /// The rule that it happened to.
+    #[prost(string, tag = "1")]
+    pub rule_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(enumeration = "RuleEventKind", tag = "3")]
+    pub what: i32,
+    /// What the rule was after it.
+    #[prost(uint64, tag = "4")]
+    pub version: u64,
+    #[prost(enumeration = "RuleState", tag = "5")]
+    pub rule_state: i32,
+    #[prost(float, tag = "6")]
+    pub confidence: f32,
+    #[prost(uint32, tag = "7")]
+    pub support: u32,
+}
+/// What happened to a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RuleEventKind {
+    Unspecified = 0,
+    /// Episodes agreed on it, and it came into being.
+    Found = 1,
+    /// It was proposed by somebody, and episodes were found to say the same.
+    Adopted = 2,
+    /// More episodes, or fewer, speak for it.
+    Revised = 3,
+    /// It helped often enough to become active.
+    Confirmed = 4,
+    /// It was wrong too often and is deprecated.
+    Falsified = 5,
+    /// Somebody changed its state or validity.
+    ByHand = 6,
+}
+impl RuleEventKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RULE_EVENT_KIND_UNSPECIFIED",
+            Self::Found => "RULE_EVENT_KIND_FOUND",
+            Self::Adopted => "RULE_EVENT_KIND_ADOPTED",
+            Self::Revised => "RULE_EVENT_KIND_REVISED",
+            Self::Confirmed => "RULE_EVENT_KIND_CONFIRMED",
+            Self::Falsified => "RULE_EVENT_KIND_FALSIFIED",
+            Self::ByHand => "RULE_EVENT_KIND_BY_HAND",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RULE_EVENT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "RULE_EVENT_KIND_FOUND" => Some(Self::Found),
+            "RULE_EVENT_KIND_ADOPTED" => Some(Self::Adopted),
+            "RULE_EVENT_KIND_REVISED" => Some(Self::Revised),
+            "RULE_EVENT_KIND_CONFIRMED" => Some(Self::Confirmed),
+            "RULE_EVENT_KIND_FALSIFIED" => Some(Self::Falsified),
+            "RULE_EVENT_KIND_BY_HAND" => Some(Self::ByHand),
+            _ => None,
+        }
+    }
+}
+/// Generated client implementations.
+pub mod rule_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Rules: what episodes taught, and what became of it. A rule is a memory of kind rule.
+    #[derive(Debug, Clone)]
+    pub struct RuleServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> RuleServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> RuleServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            RuleServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Lists rules by id, page by page; those that another rule replaced are not among them.
+        pub async fn list_rules(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListRulesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/ListRules",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "ListRules"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns one rule by id, in whatever state it is.
+        pub async fn get_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/GetRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "GetRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stores a rule to be observed. It is active at once only where the namespace trusts its agents.
+        pub async fn propose_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ProposeRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProposeRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/ProposeRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "ProposeRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Changes where a rule is in its life, or how long it is valid.
+        pub async fn update_rule(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateRuleResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/UpdateRule",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "UpdateRule"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns what became of a rule, and of those that it replaced or that replaced it.
+        pub async fn get_rule_history(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRuleHistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRuleHistoryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.RuleService/GetRuleHistory",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.RuleService", "GetRuleHistory"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod rule_service_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with RuleServiceServer.
+    #[async_trait]
+    pub trait RuleService: std::marker::Send + std::marker::Sync + 'static {
+        /// Lists rules by id, page by page; those that another rule replaced are not among them.
+        async fn list_rules(
+            &self,
+            request: tonic::Request<super::ListRulesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListRulesResponse>,
+            tonic::Status,
+        >;
+        /// Returns one rule by id, in whatever state it is.
+        async fn get_rule(
+            &self,
+            request: tonic::Request<super::GetRuleRequest>,
+        ) -> std::result::Result<tonic::Response<super::GetRuleResponse>, tonic::Status>;
+        /// Stores a rule to be observed. It is active at once only where the namespace trusts its agents.
+        async fn propose_rule(
+            &self,
+            request: tonic::Request<super::ProposeRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ProposeRuleResponse>,
+            tonic::Status,
+        >;
+        /// Changes where a rule is in its life, or how long it is valid.
+        async fn update_rule(
+            &self,
+            request: tonic::Request<super::UpdateRuleRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateRuleResponse>,
+            tonic::Status,
+        >;
+        /// Returns what became of a rule, and of those that it replaced or that replaced it.
+        async fn get_rule_history(
+            &self,
+            request: tonic::Request<super::GetRuleHistoryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRuleHistoryResponse>,
+            tonic::Status,
+        >;
+    }
+    /// Rules: what episodes taught, and what became of it. A rule is a memory of kind rule.
+    #[derive(Debug)]
+    pub struct RuleServiceServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> RuleServiceServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for RuleServiceServer<T>
+    where
+        T: RuleService,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/hindsight.v1.RuleService/ListRules" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListRulesSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::ListRulesRequest>
+                    for ListRulesSvc<T> {
+                        type Response = super::ListRulesResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListRulesRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::list_rules(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListRulesSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/GetRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRuleSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::GetRuleRequest>
+                    for GetRuleSvc<T> {
+                        type Response = super::GetRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::get_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/ProposeRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct ProposeRuleSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::ProposeRuleRequest>
+                    for ProposeRuleSvc<T> {
+                        type Response = super::ProposeRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ProposeRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::propose_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ProposeRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/UpdateRule" => {
+                    #[allow(non_camel_case_types)]
+                    struct UpdateRuleSvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::UpdateRuleRequest>
+                    for UpdateRuleSvc<T> {
+                        type Response = super::UpdateRuleResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::UpdateRuleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::update_rule(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = UpdateRuleSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.RuleService/GetRuleHistory" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRuleHistorySvc<T: RuleService>(pub Arc<T>);
+                    impl<
+                        T: RuleService,
+                    > tonic::server::UnaryService<super::GetRuleHistoryRequest>
+                    for GetRuleHistorySvc<T> {
+                        type Response = super::GetRuleHistoryResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRuleHistoryRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as RuleService>::get_rule_history(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRuleHistorySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for RuleServiceServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "hindsight.v1.RuleService";
+    impl<T> tonic::server::NamedService for RuleServiceServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

@@ -54,7 +54,7 @@ fn services_end_in_service_and_each_rpc_has_messages_of_its_own() {
             }
         }
     }
-    assert_eq!(rpcs, 24);
+    assert!(rpcs >= 29, "{rpcs}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn enums_begin_with_unspecified_and_carry_their_prefix() {
             }
         }
     }
-    assert_eq!(count, 16);
+    assert!(count >= 19, "{count}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod purge;
 mod read;
 mod recall;
 mod refusal;
+mod rules;
 pub(crate) mod sessions;
 mod settings;
 mod watch;

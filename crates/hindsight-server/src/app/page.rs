@@ -2,7 +2,7 @@
 
 use hindsight_core::limits::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX};
 use hindsight_core::{Filter, Invalid, MemoryId, Namespace};
-use hindsight_engine::Page;
+use hindsight_engine::{Page, RuleListRequest};
 
 /// What is said of a token that no page gave.
 const NO_TOKEN: &str = "is no page token: give next_page_token of the page before, or leave it out";
@@ -53,24 +53,54 @@ impl Listing<'_> {
     /// # Errors
     /// When the token is none of ours, or of another list.
     pub(crate) fn after(&self, token: &str) -> Result<Option<MemoryId>, Invalid> {
-        if token.is_empty() {
-            return Ok(None);
-        }
-        let bad = |problem: &str| Invalid::one("page_token", problem);
-        let (id, mark) = token.split_once('.').ok_or_else(|| bad(NO_TOKEN))?;
-        let id = id.parse().map_err(|_| bad(NO_TOKEN))?;
-        if mark == self.mark() {
-            Ok(Some(id))
-        } else {
-            Err(bad("belongs to a list with another namespace, filter or agent: begin again without it"))
-        }
+        after(token, &self.mark())
     }
 
     fn mark(&self) -> String {
-        let parts = (self.namespace, self.filter, self.agent_id);
-        // Filters have no map and no number that JSON lacks, apart from NaN, which the engine refuses.
-        let json = serde_json::to_vec(&parts).unwrap_or_default();
-        blake3::hash(&json).to_hex()[..16].to_owned()
+        mark(&(self.namespace, self.filter, self.agent_id))
+    }
+}
+
+/// A mark of what a list asks for.
+fn mark(parts: &impl serde::Serialize) -> String {
+    // Filters have no map and no number that JSON lacks, apart from NaN, which the engine refuses.
+    let json = serde_json::to_vec(parts).unwrap_or_default();
+    blake3::hash(&json).to_hex()[..16].to_owned()
+}
+
+fn after(token: &str, mark: &str) -> Result<Option<MemoryId>, Invalid> {
+    if token.is_empty() {
+        return Ok(None);
+    }
+    let bad = |problem: &str| Invalid::one("page_token", problem);
+    let (id, given) = token.split_once('.').ok_or_else(|| bad(NO_TOKEN))?;
+    let id = id.parse().map_err(|_| bad(NO_TOKEN))?;
+    if given == mark {
+        Ok(Some(id))
+    } else {
+        Err(bad("belongs to a list with another namespace, filter or agent: begin again without it"))
+    }
+}
+
+/// As [`Listing`], for a list of rules.
+pub(crate) struct RuleListing(String);
+
+impl RuleListing {
+    pub(crate) fn of(namespace: &Namespace, list: &RuleListRequest) -> RuleListing {
+        RuleListing(mark(&("rules", namespace, &list.rule_states, &list.task_types, &list.agent_id)))
+    }
+
+    /// The token for the page after this one, if more follow.
+    pub(crate) fn next(&self, page: &Page) -> Option<String> {
+        page.memories.last().filter(|_| page.more).map(|last| format!("{}.{}", last.id, self.0))
+    }
+
+    /// The id that the page begins after.
+    ///
+    /// # Errors
+    /// When the token is none of ours, or of another list.
+    pub(crate) fn after(&self, token: &str) -> Result<Option<MemoryId>, Invalid> {
+        after(token, &self.0)
     }
 }
 

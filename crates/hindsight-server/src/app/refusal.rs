@@ -153,13 +153,31 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         tracing::error!(error = error as &dyn std::error::Error, "the engine failed");
     }
     let mut refusal = Refusal::new(code, error.reason(), error.to_string());
+    note_facts(error, &mut refusal);
+    match error {
+        EngineError::Storage(StorageError::DiskFull { .. }) => {
+            Refusal { retry_after: Some(DISK_FULL_RETRY), ..refusal }
+        }
+        EngineError::ModelMismatch { .. } => of_model(error, refusal).with_violation(model),
+        EngineError::DimensionMismatch { .. } => of_model(error, refusal).with_violation(vectors),
+        _ => refusal,
+    }
+}
+
+/// Notes what a program needs to go on.
+fn note_facts(error: &EngineError, refusal: &mut Refusal) {
     let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
     match error {
         EngineError::MemoryNotFound { id, .. }
         | EngineError::MemoryExists { id }
         | EngineError::DuplicateOf { id }
-        | EngineError::NotSuperseded { id } => {
+        | EngineError::NotSuperseded { id }
+        | EngineError::NotARule { id, .. } => {
             note("id", id);
+        }
+        EngineError::RuleIsSo { id, state } => {
+            note("id", id);
+            note("state", state);
         }
         EngineError::TombstonedValue { id, forgotten_at, .. } => {
             note("forgotten_at", forgotten_at);
@@ -208,19 +226,24 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
         }
         EngineError::Storage(StorageError::DiskFull { needed_bytes, .. }) => {
             note("needed_bytes", needed_bytes);
-            refusal.retry_after = Some(DISK_FULL_RETRY);
         }
+        _ => {}
+    }
+}
+
+/// Notes which model was expected and which was given.
+fn of_model(error: &EngineError, mut refusal: Refusal) -> Refusal {
+    let mut note = |key, value: &dyn std::fmt::Display| refusal.metadata.insert(key, value.to_string());
+    match error {
         EngineError::ModelMismatch { expected, given, .. } => {
             note("expected_model", expected);
             note("given_model", given);
-            return refusal.with_violation(model);
         }
         EngineError::DimensionMismatch { expected_model, expected, given_model, given, .. } => {
             note("expected_model", expected_model);
             note("expected_dimension", expected);
             note("given_model", given_model);
             note("given_dimension", given);
-            return refusal.with_violation(vectors);
         }
         _ => {}
     }

@@ -115,7 +115,7 @@ impl App {
 }
 
 impl Worker {
-    fn write(
+    pub(super) fn write(
         &self,
         namespace: &Namespace,
         mut item: WriteItem,

@@ -68,5 +68,6 @@ fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {
         ("embedding.min_chars", wide(config.embedding.min_chars), 0, 32_000),
     ];
     ranges.extend(config.storage.ranges());
+    ranges.extend(config.rules.ranges());
     ranges
 }

@@ -42,6 +42,8 @@ pub struct Life {
 pub struct Jobs {
     /// `archive`: archiving. Default `30 3 * * *`, every night.
     pub archive: String,
+    /// `consolidate`: making rules of what episodes agree on. Default `0 3 * * *`, every night.
+    pub consolidate: String,
     /// `purge`: purging what was forgotten long ago. Default `0 4 * * sun`, every week.
     pub purge: String,
     /// `time_zone`: whose clock the expressions mean, such as `Europe/Berlin`. Default `UTC`.
@@ -71,7 +73,12 @@ impl Default for Life {
 impl Default for Jobs {
     fn default() -> Self {
         let usual = |job: Job| job.usual_schedule().to_owned();
-        Jobs { archive: usual(Job::Archive), purge: usual(Job::Purge), time_zone: "UTC".to_owned() }
+        Jobs {
+            archive: usual(Job::Archive),
+            consolidate: usual(Job::Consolidate),
+            purge: usual(Job::Purge),
+            time_zone: "UTC".to_owned(),
+        }
     }
 }
 
@@ -101,8 +108,12 @@ impl Life {
 
 impl Jobs {
     /// Each job's key and expression.
-    fn expressions(&self) -> [(Job, &'static str, &str); 2] {
-        [(Job::Archive, "jobs.archive", &self.archive), (Job::Purge, "jobs.purge", &self.purge)]
+    fn expressions(&self) -> [(Job, &'static str, &str); 3] {
+        [
+            (Job::Archive, "jobs.archive", &self.archive),
+            (Job::Consolidate, "jobs.consolidate", &self.consolidate),
+            (Job::Purge, "jobs.purge", &self.purge),
+        ]
     }
 
     /// What is wrong with it: a key, and why.

@@ -7,6 +7,7 @@ mod check;
 mod error;
 mod layers;
 mod life;
+mod rules;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use error::{ConfigError, Origin};
 pub use life::{Jobs, Life};
+pub use rules::Rules;
 pub use storage::Storage;
 
 /// The whole configuration.
@@ -51,6 +53,8 @@ pub struct Config {
     pub life: Life,
     /// `[jobs]`
     pub jobs: Jobs,
+    /// `[rules]`
+    pub rules: Rules,
     /// `[log]`
     pub log: Log,
 }
@@ -243,6 +247,7 @@ impl Default for Config {
             likeness: Likeness::default(),
             life: Life::default(),
             jobs: Jobs::default(),
+            rules: Rules::default(),
             log: Log::default(),
         }
     }

@@ -3,11 +3,13 @@
 use std::{pin::Pin, sync::Arc};
 
 use futures_util::{Stream, StreamExt, stream};
+use hindsight_engine::ConsolidateRequest;
 use hindsight_proto::v1::{self, admin_service_server::AdminService};
 use hindsight_proto::{call, time};
 use tonic::{Request, Response, Status};
 
 use super::purge::purged;
+use super::rules::consolidated;
 use super::status::refuse;
 use crate::app::{App, AppError, BackupPart};
 
@@ -29,6 +31,17 @@ impl AdminService for Admin {
     async fn purge(&self, request: Request<v1::PurgeRequest>) -> Result<Response<v1::PurgeResponse>, Status> {
         let call = call::PurgeCall::from_wire(request.into_inner()).map_err(refuse)?;
         Ok(Response::new(purged(self.0.purge(call).await.map_err(refuse)?)))
+    }
+
+    async fn consolidate(
+        &self,
+        request: Request<v1::ConsolidateRequest>,
+    ) -> Result<Response<v1::ConsolidateResponse>, Status> {
+        let call = call::ConsolidateCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let call::ConsolidateCall { namespace, validate_only, min_episodes, min_confidence, request_id } =
+            call;
+        let wish = ConsolidateRequest { min_episodes, min_confidence, validate_only, request_id };
+        Ok(Response::new(consolidated(self.0.consolidate(namespace, wish).await.map_err(refuse)?)))
     }
 
     async fn list_jobs(

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use hindsight_engine::{
     Affected, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, ItemWritten, Judged, ListRequest,
-    Maker, RestoreRequest, RollbackRequest, UpdateRequest, WriteItem, WriteOptions,
+    Maker, RestoreRequest, RollbackRequest, SummarizeRequest, UpdateRequest, WriteItem, WriteOptions,
 };
 use hindsight_proto::call;
 use hindsight_proto::v1::{self, memory_service_server::MemoryService};
 use hindsight_proto::words::Word as _;
 use tonic::{Request, Response, Status};
 
+use super::rules::summarized;
 use super::status::refuse;
 use crate::app::{App, Batch, Refusal, page::Listing};
 
@@ -214,6 +215,16 @@ impl MemoryService for Memories {
             replayed: done.replayed,
             revision: done.revision.0,
         }))
+    }
+
+    async fn summarize(
+        &self,
+        request: Request<v1::SummarizeRequest>,
+    ) -> Result<Response<v1::SummarizeResponse>, Status> {
+        let call = call::SummarizeCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let call::SummarizeCall { namespace, entity, kinds, agent_id, validate_only, request_id } = call;
+        let wish = SummarizeRequest { entity, kinds, agent_id, validate_only, request_id };
+        Ok(Response::new(summarized(self.0.summarize(namespace, wish).await.map_err(refuse)?)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! gRPC: the services of `hindsight.v1`, health and reflection.
 //!
-//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `namespace`, `admin`, `session`, `watch`, `status`
+//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `rules`, `namespace`, `admin`, `session`, `watch`, `status`
 //! (what a caller is told when a call fails), `message` (what never reaches a method), `health`.
 
 mod admin;
@@ -9,6 +9,7 @@ mod memory;
 mod message;
 mod namespace;
 mod purge;
+mod rules;
 mod session;
 pub(crate) mod status;
 mod watch;
@@ -20,8 +21,8 @@ use hindsight_proto::{
     DESCRIPTOR_SET,
     v1::{
         admin_service_server::AdminServiceServer, memory_service_server::MemoryServiceServer,
-        namespace_service_server::NamespaceServiceServer, session_service_server::SessionServiceServer,
-        watch_service_server::WatchServiceServer,
+        namespace_service_server::NamespaceServiceServer, rule_service_server::RuleServiceServer,
+        session_service_server::SessionServiceServer, watch_service_server::WatchServiceServer,
     },
 };
 use tonic::service::Routes;
@@ -55,6 +56,9 @@ pub(crate) fn router(
     let admin = AdminServiceServer::new(admin::Admin(Arc::clone(app)))
         .max_decoding_message_size(read_max)
         .max_encoding_message_size(write_max);
+    let rules = RuleServiceServer::new(rules::Rules(Arc::clone(app)))
+        .max_decoding_message_size(read_max)
+        .max_encoding_message_size(write_max);
     let session = SessionServiceServer::new(session::Sessions(Arc::clone(app)))
         .max_decoding_message_size(read_max)
         .max_encoding_message_size(write_max);
@@ -70,6 +74,7 @@ pub(crate) fn router(
     let routes = Routes::new(memory)
         .add_service(namespace)
         .add_service(admin)
+        .add_service(rules)
         .add_service(session)
         .add_service(watch)
         .add_service(HealthServer::new(HealthService::from_health_reporter(reporter)))

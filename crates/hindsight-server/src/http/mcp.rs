@@ -9,12 +9,12 @@ use axum::{
     response::Response,
 };
 use hindsight_core::{
-    Draft, Invalid, Memory, MemoryId, Namespace, Patch, Recall, Recalled, draft::RecordDraft,
+    Draft, Invalid, Kind, Memory, MemoryId, Namespace, Patch, Recall, Recalled, RuleState, draft::RecordDraft,
 };
 use hindsight_engine::{
     AppendTurnsRequest, CloseSessionRequest, EngineError, FeedbackRequest, ForgetRequest, ForgetTarget,
-    GetSessionRequest, Maker, OpenSessionRequest, SessionRecord, UpdateRequest, WriteItem, WriteOptions,
-    Written,
+    GetSessionRequest, Maker, OpenSessionRequest, RuleListRequest, SessionRecord, SummarizeRequest,
+    UpdateRequest, WriteItem, WriteOptions, Written,
 };
 use hindsight_mcp::{Judgement, MemoryServer, Profile, SessionCall, SessionSaid, Store, Stored, Trouble};
 use rmcp::transport::streamable_http_server::{
@@ -131,6 +131,35 @@ impl Store for Bound {
         let request = FeedbackRequest { recall_id, items, task_status, request_id: None };
         let judged = self.app.feedback(self.namespace.clone(), request).await;
         judged.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
+    async fn rules(
+        &self,
+        state: RuleState,
+        task_type: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, Trouble> {
+        let list = RuleListRequest {
+            rule_states: vec![state],
+            task_types: task_type.into_iter().collect(),
+            page_size: limit,
+            ..RuleListRequest::default()
+        };
+        let page = self.app.rules(self.namespace.clone(), list).await;
+        page.map(|page| page.memories).map_err(trouble)
+    }
+
+    async fn summarize(
+        &self,
+        entity: String,
+        kind: Option<Kind>,
+        is_dry: bool,
+    ) -> Result<(Memory, Vec<MemoryId>), Trouble> {
+        let kinds = kind.into_iter().collect();
+        let request =
+            SummarizeRequest { entity, kinds, validate_only: is_dry, ..SummarizeRequest::default() };
+        let done = self.app.summarize(self.namespace.clone(), request).await;
+        done.map(|done| (done.summary, done.parts)).map_err(trouble)
     }
 
     async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of the wire in snake_case, times are RFC 3339, words are lower case. A field that does not
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
-//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
+//! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `rules`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
 //! (errors), `browser` (who may not call).
 
@@ -19,6 +19,7 @@ mod operations;
 pub(crate) mod problem;
 mod purge;
 mod read;
+mod rules;
 mod search;
 mod session;
 mod settings;
@@ -68,6 +69,11 @@ const PATHS: &[&str] = &[
     "/memory/feedback",
     "/memory/history",
     "/memory/rollback",
+    "/memory/rules",
+    "/memory/rules/{id}",
+    "/memory/rules/{id}/history",
+    "/memory/consolidate",
+    "/memory/summarize",
     "/mcp/{namespace}",
     "/memory/purge",
     "/sessions/open",
@@ -104,6 +110,11 @@ pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, ca
         .route("/memory/feedback", post(learn::feedback))
         .route("/memory/history", get(learn::history).post(learn::history))
         .route("/memory/rollback", post(learn::rollback))
+        .route("/memory/rules", get(rules::list).post(rules::propose))
+        .route("/memory/rules/{id}", get(rules::get).patch(rules::update))
+        .route("/memory/rules/{id}/history", get(rules::history))
+        .route("/memory/consolidate", post(rules::consolidate))
+        .route("/memory/summarize", post(rules::summarize))
         .route("/mcp/{namespace}", any(mcp::serve))
         .route("/memory/purge", delete(purge::purge).post(purge::purge))
         // A namespace may be named "drop", too.

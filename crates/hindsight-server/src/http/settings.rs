@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::{Request, State};
+use hindsight_core::consolidate::RuleKey;
 use hindsight_core::{Durability, LifeKey, Namespace, SettingsPatch};
 use hindsight_engine::NamespaceInfo;
 use hindsight_proto::call::{self, UpdateNamespaceCall};
@@ -30,6 +31,8 @@ struct SettingsReply {
     durability: Durability,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     life: BTreeMap<LifeKey, u32>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    rules: BTreeMap<RuleKey, u32>,
 }
 
 /// Shows a namespace.
@@ -57,10 +60,11 @@ fn name_in(uri: &Uri) -> Result<Namespace, Refusal> {
 }
 
 fn reply(name: Namespace, info: &NamespaceInfo, replayed: Option<bool>) -> NamespaceReply {
+    let set = info.settings.clone();
     NamespaceReply {
         name,
         memories: info.memories,
-        settings: SettingsReply { durability: info.settings.durability, life: info.settings.life.clone() },
+        settings: SettingsReply { durability: set.durability, life: set.life, rules: set.rules },
         revision: info.revision.0,
         durable_revision: info.durable.0,
         replayed,

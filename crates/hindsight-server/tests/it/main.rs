@@ -18,6 +18,7 @@ mod limits;
 mod mcp;
 mod purge;
 mod restart;
+mod rules;
 mod settings;
 mod support;
 mod vectors;

@@ -172,7 +172,9 @@ impl Import<'_> {
         for ((item, result), outcome) in chunk.items.iter().zip(answer.results).zip(answer.outcomes) {
             match result {
                 Ok(_) if answer.replayed => self.report.counts.already_there += 1,
-                Ok(_) if outcome == Outcome::Reinforced => self.report.counts.reinforced += 1,
+                Ok(_) if matches!(outcome, Outcome::Reinforced | Outcome::Echoed) => {
+                    self.report.counts.reinforced += 1
+                }
                 Ok(_) => stored += 1,
                 Err(error) if error.reason == "MEMORY_EXISTS" => self.report.counts.already_there += 1,
                 Err(error) if error.violations.is_empty() => {

@@ -31,6 +31,9 @@ struct RunArgs {
     /// archive or purge
     #[arg(value_name = "NAME")]
     job: Job,
+    /// In all namespaces that the server has in memory, also where -n or HINDSIGHT_NAMESPACE names one
+    #[arg(long)]
+    all_namespaces: bool,
     /// Only count what it would do
     #[arg(long)]
     dry_run: bool,
@@ -49,8 +52,8 @@ pub(crate) async fn run(connection: &Connection, args: JobsArgs, out: &mut Out) 
                 text_of(&mut table)
             })
         }
-        Some(JobsAction::Run(RunArgs { job, dry_run })) => {
-            let namespace = connection.namespace().ok();
+        Some(JobsAction::Run(RunArgs { job, all_namespaces, dry_run })) => {
+            let namespace = connection.namespace().ok().filter(|_| !all_namespaces);
             let report = connection.client().run_job(job, namespace, dry_run).await?;
             out.single(&report, |_, _| told(&report))
         }

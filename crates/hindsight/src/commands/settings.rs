@@ -1,8 +1,11 @@
 //! `namespaces show` and `namespaces set`: what is set about a namespace.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use clap::Args;
 use comfy_table::Cell;
-use hindsight_client::{Durability, LifeKey, NamespaceInfo, SettingsPatch};
+use hindsight_client::{Durability, LifeKey, NamespaceInfo, RuleKey, SettingsPatch};
 use hindsight_core::Namespace;
 
 use crate::connection::Connection;
@@ -20,7 +23,7 @@ pub(crate) struct ShowArgs {
 
 /// What to set about which namespace.
 #[derive(Debug, Args)]
-#[group(id = "settings", multiple = true, required = true, args = ["durability", "life"])]
+#[group(id = "settings", multiple = true, required = true, args = ["durability", "life", "rules"])]
 pub(crate) struct SetArgs {
     /// Its name
     #[arg(value_name = "NAME")]
@@ -32,11 +35,27 @@ pub(crate) struct SetArgs {
     /// own; repeat the flag for more
     #[arg(long, value_name = "KEY=NUMBER", value_parser = life_setting)]
     life: Vec<(LifeKey, Option<u32>)>,
+    /// How rules are found and live, such as min_episodes=5 or trust_agents=1, shares in hundredths; KEY=default goes back to
+    /// the server's own; repeat the flag for more
+    #[arg(long = "rule", value_name = "KEY=NUMBER", value_parser = rule_setting)]
+    rules: Vec<(RuleKey, Option<u32>)>,
 }
 
 fn life_setting(text: &str) -> Result<(LifeKey, Option<u32>), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=NUMBER, such as episode_days=30")?;
-    let key = key.parse::<LifeKey>().map_err(|unknown| unknown.to_string())?;
+    setting(text, "episode_days=30")
+}
+
+fn rule_setting(text: &str) -> Result<(RuleKey, Option<u32>), String> {
+    setting(text, "min_episodes=5")
+}
+
+fn setting<K: FromStr>(text: &str, such_as: &str) -> Result<(K, Option<u32>), String>
+where
+    K::Err: Display,
+{
+    let parts = text.split_once('=');
+    let (key, value) = parts.ok_or_else(|| format!("expected KEY=NUMBER, such as {such_as}"))?;
+    let key = key.parse::<K>().map_err(|unknown| unknown.to_string())?;
     match value {
         "default" => Ok((key, None)),
         value => {
@@ -53,8 +72,11 @@ pub(crate) async fn show(connection: &Connection, args: ShowArgs, out: &mut Out)
 
 /// Changes it, and shows how it is then.
 pub(crate) async fn set(connection: &Connection, args: SetArgs, out: &mut Out) -> Result<(), Failure> {
-    let patch =
-        SettingsPatch { durability: args.durability.map(Some), life: args.life.into_iter().collect() };
+    let patch = SettingsPatch {
+        durability: args.durability.map(Some),
+        life: args.life.into_iter().collect(),
+        rules: args.rules.into_iter().collect(),
+    };
     let info = connection.memories_of(&args.name)?.set(patch).await?;
     out.single(&info, |paint, width| table(&info, *paint, width))
 }
@@ -68,6 +90,9 @@ fn table(info: &NamespaceInfo, paint: Paint, width: u16) -> String {
     row("memories", grouped(info.memories));
     row("durability", info.settings.durability.to_string());
     for (key, value) in &info.settings.life {
+        row(key.as_str(), grouped(u64::from(*value)));
+    }
+    for (key, value) in &info.settings.rules {
         row(key.as_str(), grouped(u64::from(*value)));
     }
     for (key, value) in &info.settings.unknown {

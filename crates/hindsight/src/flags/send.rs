@@ -44,6 +44,9 @@ pub(crate) fn print_written(written: &Written, out: &mut Out) -> Result<(), Fail
                 "known already as {id} in {}: confidence {:.2}, said again {} times",
                 memory.namespace, memory.confidence, memory.usage.verified_count
             ),
+            (Outcome::Echoed, _) => {
+                format!("a recall said this as {id} in {}: nothing is stored again", memory.namespace)
+            }
             (_, replayed) => stored_text(&id, memory, replayed),
         };
         let neighbors = written.neighbors.iter().map(neighbor_text);

@@ -1,7 +1,8 @@
 //! The tools' view of a namespace, over the client.
 
 use hindsight_client::{
-    Draft, Error, Memory, MemoryId, Namespace, NamespaceHandle, Patch, Recall, Recalled, RecordDraft,
+    Draft, Error, Kind, Memory, MemoryId, Namespace, NamespaceHandle, Patch, Recall, Recalled, RecordDraft,
+    RuleQuery, RuleState, SummarizeOptions,
 };
 use hindsight_client::{Feedback, UpdateOptions, Written};
 use hindsight_mcp::{Judgement, SessionCall, SessionSaid, Store, Stored, Trouble};
@@ -69,6 +70,32 @@ impl Store for Remote {
         let Judgement { recall_id, items, task_status } = judgement;
         let feedback = Feedback { recall_id, items, task_status, request_id: None };
         self.0.feedback(feedback).await.map(|judged| judged.memories.len()).map_err(trouble)
+    }
+
+    async fn rules(
+        &self,
+        state: RuleState,
+        task_type: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, Trouble> {
+        let query = RuleQuery {
+            rule_states: vec![state],
+            task_types: task_type.into_iter().collect(),
+            page_size: limit,
+            ..RuleQuery::default()
+        };
+        self.0.rules(query).await.map(|page| page.rules).map_err(trouble)
+    }
+
+    async fn summarize(
+        &self,
+        entity: String,
+        kind: Option<Kind>,
+        is_dry: bool,
+    ) -> Result<(Memory, Vec<MemoryId>), Trouble> {
+        let kinds = kind.into_iter().collect();
+        let options = SummarizeOptions { kinds, validate_only: is_dry, ..SummarizeOptions::default() };
+        self.0.summarize(&entity, options).await.map(|done| (done.summary, done.parts)).map_err(trouble)
     }
 
     async fn session(&self, call: SessionCall) -> Result<SessionSaid, Trouble> {

@@ -14,7 +14,7 @@ fn l2_jobs_are_listed_and_run() {
     served.run(&["-n", "ops", "write", "the old badge", "--expires-at", "2026-01-02"]).ok();
     let dry = served.run(&["-n", "ops", "jobs", "run", "archive", "--dry-run", "-o", "json"]).ok().json();
     assert_eq!((&dry["counts"], &dry["validate_only"]), (&json!({"expired": 1}), &json!(true)));
-    let report = served.run(&["jobs", "run", "archive", "-o", "table"]).ok();
+    let report = served.run(&["jobs", "run", "archive", "--all-namespaces", "-o", "table"]).ok();
     assert!(report.stdout.contains("archive changed 1 memory in 1 namespace"), "{}", report.stdout);
     served.run(&["jobs", "list", "-o", "table"]).ok();
 }

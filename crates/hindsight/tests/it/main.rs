@@ -18,5 +18,6 @@ mod life;
 mod mcp;
 mod program;
 mod purge;
+mod rules;
 mod serve;
 mod settings;

@@ -8,7 +8,7 @@ use crate::program::Served;
 fn durability_is_set_and_shown() {
     let served = Served::start();
     served.run(&["namespaces", "show", "logs"]).refused(3, &["no namespace"]);
-    served.run(&["namespaces", "set", "logs"]).refused(2, &["--durability"]);
+    served.run(&["namespaces", "set", "logs"]).refused(2, &["durability"]);
     served.run(&["namespaces", "set", "logs", "--durability", "maybe"]).refused(2, &["sync, async"]);
     let set = served.run(&["namespaces", "set", "logs", "--durability", "async", "-o", "json"]).ok().json();
     assert_eq!((&set["name"], &set["settings"]["durability"]), (&json!("logs"), &json!("async")));

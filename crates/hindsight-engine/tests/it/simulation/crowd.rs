@@ -161,6 +161,7 @@ fn is_urgent(call: &Call) -> bool {
             | Call::PurgeGroup { .. }
             | Call::PurgeAll
             | Call::Expire
+            | Call::Archive
             | Call::Drop
     )
 }

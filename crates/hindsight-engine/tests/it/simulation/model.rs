@@ -8,9 +8,9 @@ use hindsight_core::draft::Moment;
 use hindsight_core::{Draft, Memory, MemoryId, State, Status, Timestamp, Verdict};
 use hindsight_engine::ErrorKind;
 
+use super::life::{Values, is_echo, values};
 use super::request::{
-    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, group_of, has_vector, namespace,
-    patch,
+    Call, Item, MODEL, NAMESPACES, Request, chosen_id, claim, draft, echo, has_vector, namespace, patch,
 };
 use super::settle::{Wins, settled};
 
@@ -62,6 +62,8 @@ pub(super) struct Space {
     requests: BTreeMap<u32, (u64, Vec<Item>)>,
     /// Those of purges.
     purges: BTreeMap<u32, u64>,
+    /// What purged memories said. It outlives the namespace.
+    pub(super) purged_values: Values,
     /// Whether writes are acknowledged before they are durable.
     pub(super) is_async: bool,
     /// The batch that said so last; 0 when none did.
@@ -105,13 +107,16 @@ impl Space {
         match &commit.gone {
             Gone::Nothing => {}
             Gone::Purged(items) => {
+                let said = items.iter().filter_map(|item| self.items.get(item));
+                self.purged_values.extend(said.flat_map(|known| values(&known.memory)));
                 self.items.retain(|item, _| !items.contains(item));
                 self.changed.retain(|item, _| !items.contains(item));
                 self.requests.retain(|_, (_, changed)| !changed.iter().any(|item| items.contains(item)));
             }
             Gone::PurgedAll(_) | Gone::Dropped => {
                 let purges = std::mem::take(&mut self.purges);
-                *self = Space { purges, dropped: lsn, ..Space::default() };
+                let purged_values = std::mem::take(&mut self.purged_values);
+                *self = Space { purges, purged_values, dropped: lsn, ..Space::default() };
             }
         }
         self.applied = lsn;
@@ -229,7 +234,7 @@ impl Model {
             Ok(gone) => gone,
             Err(kind) => return Foreseen::Refused(kind),
         };
-        match space.images(request, at) {
+        match space.images(request, at, now) {
             Ok(images) if images.is_empty() && gone == Gone::Nothing && !request.call.is_settings() => {
                 Foreseen::Nothing
             }
@@ -263,7 +268,11 @@ impl Space {
                 self.all_known(items)?;
                 some(items.clone())
             }
-            Call::PurgeGroup { group } => some(all(&|item, _| group_of(item) == *group)),
+            // By its tag, which a memory that was said again as another has of both.
+            Call::PurgeGroup { group } => {
+                let tag = format!("group-{group}");
+                some(all(&|_, known| known.memory.tags.contains(&tag)))
+            }
             Call::Expire => some(all(&|_, known| {
                 let memory = &known.memory;
                 memory.state == State::Forgotten && memory.updated_at < now.plus_ms(-FORGOTTEN_MS)
@@ -275,11 +284,17 @@ impl Space {
         })
     }
 
-    fn images(&self, request: &Request, at: Timestamp) -> Result<Images, ErrorKind> {
+    fn images(&self, request: &Request, at: Timestamp, now: Timestamp) -> Result<Images, ErrorKind> {
         match &request.call {
             Call::Write { item, .. } if self.is_taken(*item) => Err(ErrorKind::AlreadyExists),
-            Call::Write { dry: true, .. } => Ok(Vec::new()),
-            Call::Write { item, .. } => Ok(vec![written(request.space, *item, at)]),
+            Call::Write { item, dry } => {
+                let (item, new) = written(request.space, *item, at);
+                match self.is_tombstoned(item, &new.memory, None, at) {
+                    true => Err(ErrorKind::Precondition),
+                    false if *dry => Ok(Vec::new()),
+                    false => Ok(vec![(item, new)]),
+                }
+            }
             Call::Echo { item, of } => {
                 let new = echoed(request.space, *item, *of, at);
                 let says_it =
@@ -287,13 +302,18 @@ impl Space {
                 let said = self.items.iter().filter(|(_, known)| says_it(known));
                 let said = said.filter(|(_, known)| known.memory.kind == new.memory.kind);
                 match said.max_by_key(|(_, known)| known.memory.created_at) {
+                    Some((_, known)) if is_echo(&known.memory, at) => Ok(Vec::new()),
                     Some((item, known)) => Ok(vec![(*item, Arc::new(confirmed(known, &new.memory, at)))]),
+                    None if self.is_tombstoned(*item, &new.memory, None, at) => Err(ErrorKind::Precondition),
                     None => Ok(vec![(*item, Arc::new(new))]),
                 }
             }
             Call::Claim { item, .. } if self.is_taken(*item) => Err(ErrorKind::AlreadyExists),
             Call::Claim { item, slot } => {
                 let (item, new) = claimed(request.space, *item, *slot, at);
+                if self.is_tombstoned(item, &new.memory, None, at) {
+                    return Err(ErrorKind::Precondition);
+                }
                 let subject = &new.memory.claims[0].subject;
                 let says_other = |known: &Known| {
                     is_true(known, at) && known.memory.claims.iter().any(|claim| claim.subject == *subject)
@@ -318,6 +338,7 @@ impl Space {
                 Ok(items.iter().filter_map(judge).collect())
             }
             Call::Rollback { item } => self.taken_back(*item, at),
+            Call::Archive => Ok(self.archived(now, at)),
             Call::Accesses { counts } => Ok(counts
                 .iter()
                 .filter(|(item, _, _)| self.items[item].memory.state != State::Forgotten)
@@ -330,12 +351,14 @@ impl Space {
                 })
                 .collect()),
             Call::Batch { items, all_or_nothing, is_spoiled } => {
-                let is_bad = *is_spoiled || items.iter().any(|item| self.is_taken(*item));
-                if *all_or_nothing && is_bad {
+                let free = items.iter().filter(|item| !self.is_taken(**item));
+                let free = free.map(|item| written(request.space, *item, at));
+                let free: Images =
+                    free.filter(|(item, new)| !self.is_tombstoned(*item, &new.memory, None, at)).collect();
+                if *all_or_nothing && (*is_spoiled || free.len() < items.len()) {
                     return Err(ErrorKind::Invalid);
                 }
-                let free = items.iter().filter(|item| !self.is_taken(**item));
-                Ok(free.map(|item| written(request.space, *item, at)).collect())
+                Ok(free)
             }
             Call::Update { item, change, version } => self.updated(*item, *change, *version, at),
             Call::Forget { items } => {
@@ -350,7 +373,9 @@ impl Space {
             }
             Call::Restore { items } => {
                 self.all_known(items)?;
-                if items.iter().any(|item| self.items[item].memory.state != State::Forgotten) {
+                let is_out =
+                    |item: &Item| matches!(self.items[item].memory.state, State::Forgotten | State::Archived);
+                if !items.iter().all(is_out) {
                     return Err(ErrorKind::Precondition);
                 }
                 let images = self.with_state(items, State::Active, at);
@@ -393,7 +418,9 @@ impl Space {
             images.push((*item, Arc::new(known)));
         }
         let latest = older.iter().max_by_key(|item| (self.items[item].memory.occurred_at, chosen_id(**item)));
-        if let Some((item, newer)) = newer.filter(|(_, newer)| newer.memory.state == State::Active) {
+        if let Some((item, newer)) =
+            newer.filter(|(_, newer)| matches!(newer.memory.state, State::Active | State::Archived))
+        {
             let mut known = Known::clone(newer);
             let memory = &mut known.memory;
             memory.state = State::Superseded;
@@ -432,6 +459,9 @@ impl Space {
         let (patch, vectors) = patch(item, change);
         let changes_text = patch.changes_text();
         let mut memory = patch.apply(&old.memory, at).unwrap();
+        if self.is_tombstoned(item, &memory, Some(&old.memory), at) {
+            return Err(ErrorKind::Precondition);
+        }
         let mut vector = old.vector;
         if vectors.is_some() {
             memory.embedding_model = Some(MODEL.to_owned());

@@ -90,6 +90,8 @@ pub(super) enum Call {
     PurgeAll,
     /// What was forgotten too long ago, by the job.
     Expire,
+    /// What is past its time, by the job.
+    Archive,
     /// Whether writes are acknowledged before they are durable.
     Settings {
         is_async: bool,

@@ -138,6 +138,10 @@ pub(super) struct Checked {
     pub(super) erased: u64,
     /// Purges of what was forgotten too long ago.
     pub(super) expired: u64,
+    /// Memories that the job archived.
+    pub(super) archived: u64,
+    /// Requests that were refused for what they say was forgotten.
+    pub(super) tombstoned: u64,
     /// Images after which a purge was carried out to its end.
     pub(super) resumed: u64,
     /// Answers that were shown before they were durable, as their namespace's durability allows.
@@ -164,6 +168,8 @@ impl Checked {
         self.erased += other.erased;
         self.expired += other.expired;
         self.resumed += other.resumed;
+        self.archived += other.archived;
+        self.tombstoned += other.tombstoned;
         self.early += other.early;
         self.segments = self.segments.max(other.segments);
     }

@@ -40,7 +40,8 @@ impl Sim {
             44..48 => self.send_new(Sim::feedback),
             48..51 => self.send_new(Sim::rollback),
             51 => self.count(),
-            52..58 => self.send_new(Sim::forget),
+            52 => self.archive(),
+            53..58 => self.send_new(Sim::forget),
             58..63 => self.send_new(Sim::restore),
             63..67 => self.send_again(),
             67 => self.send_new(Sim::settings),
@@ -175,7 +176,10 @@ impl Sim {
                 self.without_room(&request, &foreseen, &error)
             }
             (Err(EngineError::Storage(error)), _) => self.failed(&EngineError::Storage(error)),
-            (Err(error), Foreseen::Refused(kind)) if error.kind() == kind => Ok(()),
+            (Err(error), Foreseen::Refused(kind)) if error.kind() == kind => {
+                self.checked.tombstoned += u64::from(error.reason() == "TOMBSTONED_VALUE");
+                Ok(())
+            }
             (Err(error), foreseen) => Err(format!("{request:?} says {error:?}, expected {foreseen:?}")),
             (Ok(_), Foreseen::Refused(kind)) => Err(format!("{request:?} is accepted, expected {kind:?}")),
             (Ok(lsn), Foreseen::Commit(commit)) if Some(lsn) == told.revision => {
@@ -231,9 +235,12 @@ impl Sim {
             | Call::Claim { .. }
             | Call::Batch { .. }
             | Call::ForgetGroup { .. } => true,
-            Call::PurgeGroup { .. } | Call::PurgeAll | Call::Expire | Call::Drop | Call::Settings { .. } => {
-                true
-            }
+            Call::PurgeGroup { .. }
+            | Call::PurgeAll
+            | Call::Expire
+            | Call::Archive
+            | Call::Drop
+            | Call::Settings { .. } => true,
             Call::Update { item, .. } | Call::Rollback { item } => self.model.id(*item).is_some(),
             Call::Feedback { items, .. } => items.iter().all(|(item, _)| self.model.id(*item).is_some()),
             Call::Accesses { .. } => false,
@@ -256,6 +263,12 @@ impl Sim {
         told: Told,
         space: usize,
     ) -> u64 {
+        if matches!(foreseen, Foreseen::Nothing) {
+            return self.later(unsynced, |_, written| match written.outcome {
+                Did::Echoed => Ok(()),
+                other => Err(format!("what a recall had told was {other}")),
+            });
+        }
         let images = match foreseen {
             Foreseen::Commit(commit) => commit.images.clone(),
             Foreseen::Replayed(lsn) => self.model.images(*lsn).to_vec(),
@@ -406,7 +419,7 @@ impl Sim {
                     }
                 })
             }
-            Call::Accesses { .. } => unreachable!("no client asks for it"),
+            Call::Accesses { .. } | Call::Archive => unreachable!("no client asks for it"),
             Call::Restore { items } => {
                 let unsynced =
                     engine.restore(&name, RestoreRequest { ids: self.ids(items), request_id: id })?;
