@@ -5,9 +5,9 @@
 #   docker run --rm --network host -v hindsight-data:/data hindsight
 #   docker exec <container> /hindsight recall --namespace demo "what failed before?"
 #
-# IMPORTANT: the server listens on loopback only. It has no credentials, and without them no one beyond its own
-# machine may reach it; inside a container that is the container itself. So publishing ports (`-p 7420:7420`) gives
-# nothing: run it with `--network host`, or share its network (`--network container:<name>`), or `docker exec` into it.
+# IMPORTANT: as it stands it listens on the loopback of its own network, where it asks for no token, so publishing ports
+# (`-p 7420:7420`) gives nothing. To be reached from outside it needs a token and certificates, and says so at its start:
+# docs/deploy/compose.yaml has them.
 
 ARG RUST_VERSION=1.95
 
@@ -34,6 +34,7 @@ USER 65532:65532
 VOLUME /data
 # gRPC, HTTP.
 EXPOSE 7420 7421
+# The health check asks the port of `serve` below; with TLS set HINDSIGHT_SERVER, HINDSIGHT_TLS_CA and HINDSIGHT_TOKEN_FILE too.
 # The server stops taking requests, finishes those it has, syncs its log and exits with 0.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["/hindsight", "health", "--timeout", "2s"]

@@ -49,6 +49,12 @@ pub struct Question {
     /// Facts that are said in several memories: a fact is found when one of them is.
     #[serde(default)]
     pub groups: Vec<Vec<String>>,
+    /// Of the right memories, the tasks that went well.
+    #[serde(default)]
+    pub relevant_success: Vec<String>,
+    /// Of the right memories, the tasks that failed.
+    #[serde(default)]
+    pub relevant_failure: Vec<String>,
 }
 
 /// Memories and questions.

@@ -5,13 +5,14 @@
 //! search for the nearest vectors, exact and through the graph. All print what they measured and nothing else. What it
 //! does not: it holds no dataset and sets no target; the figures in `docs/` name the command that gave them.
 //!
-//! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`quality`], [`synthetic`] (memories
+//! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`quality`], [`outcomes`] (who succeeded, who failed), [`synthetic`] (memories
 //! that nobody wrote), [`speed`], [`storage`], [`npy`], [`vectors`].
 #![forbid(unsafe_code)]
 
 pub mod dataset;
 pub mod metrics;
 pub mod npy;
+pub mod outcomes;
 pub mod quality;
 pub mod speed;
 pub mod storage;

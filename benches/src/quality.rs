@@ -9,6 +9,7 @@ use hindsight_embed::Embedder;
 
 use crate::dataset::{Dataset, Question};
 use crate::metrics::{Facts, hit, ndcg, recall};
+use crate::outcomes;
 use crate::store::Store;
 
 /// What to measure.
@@ -92,6 +93,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         } else {
             print_table(&name, &dataset, &table);
             println!("{} items say what an item before them says\n", store.reinforced);
+            outcomes::measure(&store, &dataset.questions)?.print();
         }
     }
     Ok(())
@@ -132,12 +134,7 @@ fn ask(store: &Store, question: &Question, mode: Mode, args: &Args) -> anyhow::R
     };
     let recalled = store.engine.recall(&question.namespace.parse()?, &request)?.wait()?;
     // What was said several times is one hit: it stands for the item that is asked for, if it is one of them.
-    let name = |id| {
-        let ids = store.ids.get(&id).map(Vec::as_slice).unwrap_or_default();
-        let wanted = ids.iter().find(|id| question.relevant.contains(id));
-        wanted.or(ids.first()).cloned().unwrap_or_default()
-    };
-    Ok(recalled.hits.iter().map(|hit| name(hit.memory.id)).collect())
+    Ok(recalled.hits.iter().map(|hit| store.name(hit, &question.relevant)).collect())
 }
 
 fn print_table(name: &str, dataset: &Dataset, table: &BTreeMap<(String, &str), Sums>) {

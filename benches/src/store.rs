@@ -7,7 +7,7 @@ use hindsight_core::draft::SourceDraft;
 use hindsight_core::likeness::Thresholds;
 use hindsight_core::limits::BATCH_ITEMS_MAX;
 use hindsight_core::{
-    Draft, Embedding, Entity, Kind, MemoryId, Namespace, Outcome, RawVector, RawVectors, SourceKind,
+    Draft, Embedding, Entity, Hit, Kind, MemoryId, Namespace, Outcome, RawVector, RawVectors, SourceKind,
     VectorRole,
 };
 use hindsight_embed::{Embedder, StaticEmbedder};
@@ -72,6 +72,16 @@ impl Store {
             self.ids.entry(written.id).or_default().push(item.id.clone());
         }
         Ok(())
+    }
+
+    /// The dataset's id of a hit. What was said several times is one hit: it stands for the item that is wanted, if it is
+    /// one of them.
+    #[must_use]
+    pub fn name(&self, hit: &Hit, wanted: &[String]) -> String {
+        let memories = std::iter::once(&hit.memory.id).chain(&hit.collapsed);
+        let ids: Vec<&String> = memories.filter_map(|id| self.ids.get(id)).flatten().collect();
+        let found = ids.iter().find(|id| wanted.contains(id));
+        found.or(ids.first()).map(|id| (*id).clone()).unwrap_or_default()
     }
 
     /// A query's vector; absent when the model knows no piece of it.

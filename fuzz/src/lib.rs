@@ -10,7 +10,9 @@ mod json;
 mod log;
 mod memory;
 mod seal;
+mod token;
 
 pub use disk::{backup_restore, manifest, record_codec, wal_recover};
 pub use json::{draft_json, filter_json, record_json};
 pub use log::{batch_decode, log_decode};
+pub use token::token_parse;

@@ -79,6 +79,11 @@ impl Dice {
 }
 
 #[test]
+fn token_parse() {
+    replay("token_parse", hindsight_fuzz::token_parse);
+}
+
+#[test]
 fn draft_json() {
     replay("draft_json", hindsight_fuzz::draft_json);
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::connect::Target;
+use crate::locks::{Secret, Tls};
 use crate::retry::Retry;
 use crate::transport::Transport;
 use crate::{Client, Error};
@@ -28,6 +29,8 @@ pub struct ClientBuilder {
     pub(crate) retry: Retry,
     pub(crate) sent_bytes_max: usize,
     pub(crate) received_bytes_max: usize,
+    pub(crate) token: Option<Secret>,
+    pub(crate) tls: Tls,
 }
 
 impl Default for ClientBuilder {
@@ -41,6 +44,8 @@ impl Default for ClientBuilder {
             retry: Retry::default(),
             sent_bytes_max: hindsight_core::limits::MESSAGE_BYTES_MAX,
             received_bytes_max: 16 * 1024 * 1024,
+            token: None,
+            tls: Tls::default(),
         }
     }
 }
@@ -89,6 +94,48 @@ impl ClientBuilder {
     #[must_use]
     pub fn message_bytes_max(self, sent: usize, received: usize) -> ClientBuilder {
         ClientBuilder { sent_bytes_max: sent, received_bytes_max: received, ..self }
+    }
+
+    /// The token that every call carries; white space around it is left away.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let token = std::fs::read_to_string("hindsight.token")?;
+    /// let ca = std::fs::read("ca.pem")?;
+    /// let builder = hindsight_client::ClientBuilder::new().token(token).tls_ca(ca);
+    /// let client = builder.connect("https://memory.example:7420").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn token(self, token: impl Into<String>) -> ClientBuilder {
+        ClientBuilder { token: Some(Secret(token.into())), ..self }
+    }
+
+    /// Certificates of the authorities that may have signed that of an `https://` server, as PEM. Without them those of the system
+    /// count.
+    #[must_use]
+    pub fn tls_ca(mut self, pem: impl Into<Vec<u8>>) -> ClientBuilder {
+        self.tls.ca = Some(pem.into());
+        self
+    }
+
+    /// The name that the server's certificate is for, when it is not the one in the URL.
+    #[must_use]
+    pub fn tls_domain(mut self, domain: impl Into<String>) -> ClientBuilder {
+        self.tls.domain = Some(domain.into());
+        self
+    }
+
+    /// The client's own certificate and its key, as PEM, for a server that asks for one (mutual TLS).
+    #[must_use]
+    pub fn tls_identity(
+        mut self,
+        certificate_pem: impl Into<Vec<u8>>,
+        key_pem: impl Into<String>,
+    ) -> ClientBuilder {
+        self.tls.identity = Some((certificate_pem.into(), Secret(key_pem.into())));
+        self
     }
 
     /// Connects to `url`, such as `http://127.0.0.1:7420`, and asks the server who it is.

@@ -23,8 +23,16 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 pub enum ConnectHint {
     /// The URL has no scheme.
     MissingScheme,
-    /// The URL asks for an encrypted connection.
-    TlsUnsupported,
+    /// The server speaks TLS only.
+    NeedsTls,
+    /// The server does not speak TLS.
+    NoTls,
+    /// There is no agreement on keys: the certificate of one side does not suit the other.
+    Certificate,
+    /// The certificates that were given can't be read.
+    BadCertificate,
+    /// No certificates of authorities are known.
+    NoAuthorities,
     /// The URL is none, or has a part that a server's address does not have.
     BadUrl,
     /// The name of the host is not known.
@@ -55,7 +63,16 @@ impl fmt::Display for ConnectHint {
             ConnectHint::MissingScheme => {
                 "the URL has no scheme: write http://HOST:PORT, such as http://127.0.0.1:7420"
             }
-            ConnectHint::TlsUnsupported => "encrypted connections are not supported yet: write http://",
+            ConnectHint::NeedsTls => "that server speaks TLS only: write https://",
+            ConnectHint::NoTls => "that server does not speak TLS: write http://",
+            ConnectHint::Certificate => {
+                "no agreement with that server's TLS: name the certificate of who signed the server's (--tls-ca), the name that it \
+                 is for (--tls-domain), and your own certificate where the server asks for one (--tls-client-cert, --tls-client-key)"
+            }
+            ConnectHint::BadCertificate => "the certificates or the key that were given are no PEM that can be used",
+            ConnectHint::NoAuthorities => {
+                "this system has no certificates of authorities: name that of who signed the server's (--tls-ca)"
+            }
             ConnectHint::BadUrl => {
                 "that is not the URL of a server: write http://HOST:PORT, such as http://127.0.0.1:7420"
             }
@@ -78,6 +95,7 @@ pub(crate) struct Target {
     url: String,
     host: String,
     port: u16,
+    encrypted: bool,
 }
 
 impl Target {
@@ -91,19 +109,19 @@ impl Target {
                 ConnectHint::MissingScheme
             });
         };
-        match uri.scheme_str() {
+        let encrypted = match uri.scheme_str() {
             None => return refuse(ConnectHint::MissingScheme),
-            Some("http") => {}
-            Some("https") => return refuse(ConnectHint::TlsUnsupported),
+            Some("http") => false,
+            Some("https") => true,
             Some(_) => return refuse(ConnectHint::BadUrl),
-        }
+        };
         let plain = matches!(uri.path(), "" | "/") && uri.query().is_none();
         match uri
             .authority()
             .map(|authority| (authority.host(), port_of(authority.as_str(), authority.host())))
         {
             Some((host, Some(port))) if plain && !host.is_empty() => {
-                Ok(Target { url: url.to_owned(), host: host.to_owned(), port })
+                Ok(Target { url: url.to_owned(), host: host.to_owned(), port, encrypted })
             }
             _ => refuse(ConnectHint::BadUrl),
         }
@@ -111,7 +129,13 @@ impl Target {
 
     /// The address in the form that the transport takes.
     pub(crate) fn uri(&self) -> String {
-        format!("http://{}:{}", self.host, self.port)
+        let scheme = if self.encrypted { "https" } else { "http" };
+        format!("{scheme}://{}:{}", self.host, self.port)
+    }
+
+    /// Whether the connection is encrypted.
+    pub(crate) fn encrypted(&self) -> bool {
+        self.encrypted
     }
 
     /// The error of a connection to this server.
@@ -141,7 +165,14 @@ impl Target {
             }
             Ok(Err(_)) => Some(self.error(ConnectHint::NoAnswer)),
             Ok(Ok(stream)) => {
-                timeout(PROBE_TIMEOUT, speaks_http1(stream)).await.unwrap_or(false).then(|| self.not_grpc())
+                let tongue = timeout(PROBE_TIMEOUT, tongue(stream)).await.unwrap_or(Tongue::Unknown);
+                match (tongue, self.encrypted) {
+                    (Tongue::Http1, false) => Some(self.not_grpc()),
+                    (Tongue::Tls, false) => Some(self.error(ConnectHint::NeedsTls)),
+                    (Tongue::Http1, true) => Some(self.error(ConnectHint::NoTls)),
+                    (Tongue::Tls, true) => Some(self.error(ConnectHint::Certificate)),
+                    (Tongue::Unknown, _) => None,
+                }
             }
         }
     }
@@ -155,11 +186,27 @@ fn port_of(authority: &str, host: &str) -> Option<u16> {
     }
 }
 
-/// Whether the other side answers a question of HTTP/1 in kind; a gRPC server does not.
-async fn speaks_http1(mut stream: TcpStream) -> bool {
+/// What the other side speaks.
+enum Tongue {
+    Http1,
+    Tls,
+    Unknown,
+}
+
+/// What the other side answers to a question of HTTP/1: one that speaks it answers in kind (our gRPC port too, to say that it is
+/// the wrong one), TLS with an alert.
+async fn tongue(mut stream: TcpStream) -> Tongue {
     let asked = stream.write_all(b"GET / HTTP/1.1\r\nhost: probe\r\nconnection: close\r\n\r\n").await;
     let mut answer = [0; 5];
-    asked.is_ok() && stream.read_exact(&mut answer).await.is_ok() && &answer == b"HTTP/"
+    if asked.is_err() || stream.read_exact(&mut answer).await.is_err() {
+        return Tongue::Unknown;
+    }
+    match &answer {
+        b"HTTP/" => Tongue::Http1,
+        // An alert, of whatever version (RFC 8446, 5.1).
+        [0x15, 0x03, ..] => Tongue::Tls,
+        _ => Tongue::Unknown,
+    }
 }
 
 #[cfg(test)]
@@ -181,7 +228,6 @@ mod tests {
         for url in ["127.0.0.1:7420", "localhost", "localhost:7420", "", "[::1]:7420"] {
             assert_eq!(hint(url), ConnectHint::MissingScheme, "{url:?}");
         }
-        assert_eq!(hint("https://db.example:7420"), ConnectHint::TlsUnsupported);
         for url in [
             "ftp://host:1",
             "http://host:7420/v1",
@@ -199,5 +245,6 @@ mod tests {
     fn the_port_may_be_left_out() {
         assert_eq!(Target::parse("http://localhost").unwrap().uri(), "http://localhost:7420");
         assert_eq!(Target::parse("http://[::1]:9/").unwrap().uri(), "http://[::1]:9");
+        assert_eq!(Target::parse("https://db.example").unwrap().uri(), "https://db.example:7420");
     }
 }

@@ -26,14 +26,17 @@
 //! | attempts, with 50 ms to 2 s of full jitter between them | 3 | [`ClientBuilder::attempts`] |
 //! | HTTP/2 ping while idle; answer expected within | 30 s; 10 s | [`ClientBuilder::keepalive`] |
 //! | TCP keepalive | 60 s | [`ClientBuilder::tcp_keepalive`] |
+//! | token; certificates of an `https://` server | none; those of the system | [`ClientBuilder::token`]; [`ClientBuilder::tls_ca`] |
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
-//! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`], [`session`] and [`purged`] (what comes back), [`error`] and [`connect`] (what goes wrong), `transport` and
+//! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`], [`session`] and [`purged`] (what comes back), [`token`] and [`audit`], [`error`] and [`connect`] (what goes
+//! wrong), `transport`, `locks` and
 //! `retry` (how a call is sent).
 #![forbid(unsafe_code)]
 
 pub mod admin;
+pub mod audit;
 pub mod backup;
 pub mod builder;
 pub mod client;
@@ -41,6 +44,7 @@ pub mod connect;
 pub mod error;
 mod jobs;
 pub mod list;
+mod locks;
 pub mod namespace;
 pub mod purged;
 pub mod recall;
@@ -50,7 +54,13 @@ mod retry;
 pub mod rules;
 pub mod session;
 mod status;
+pub mod token;
 mod transport;
+
+pub use hindsight_auth::{Credential, Grant, Pattern, Right, Rights, TokenId};
+
+pub use audit::{AuditEvent, AuditPage, AuditQuery};
+pub use token::{NewToken, TokenWish};
 
 pub use admin::{Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
@@ -77,11 +87,11 @@ pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
-    Action, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Filter, Fusion, Hit,
-    Job, JobReport, JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId, Mode, Namespace,
-    Neighbor, OnDuplicate, Part, Patch, Polarity, RawVector, RawVectors, Recall, RecallId, Recalled,
-    Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Session, SessionDraft, SessionId,
-    SessionSettings, Settings, SettingsPatch, Source, SourceKind, State, Status, Timestamp, Turn, TurnDraft,
-    Usage, VectorRole, Verdict, Violation, WatchEvent, Weights,
+    Action, AsOf, Axis, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Explanation,
+    Filter, Fusion, Hit, Job, JobReport, JobStatus, Kind, Layer, LeftOut, LifeKey, Lsn, Memory, MemoryId,
+    Mode, Namespace, Neighbor, OnDuplicate, Part, Patch, Polarity, Prohibition, RawVector, RawVectors,
+    Reason, Recall, RecallId, Recalled, Relation, Rule, RuleChange, RuleEventKind, RuleState, Scope, Session,
+    SessionDraft, SessionId, SessionSettings, Settings, SettingsPatch, Source, SourceKind, State, Status,
+    Timestamp, Turn, TurnDraft, Usage, VectorRole, Verdict, Violation, WatchEvent, Weights,
 };
 pub use hindsight_proto::call::WriteEntry;

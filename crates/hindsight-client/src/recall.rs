@@ -4,7 +4,10 @@ use std::future::IntoFuture;
 use std::pin::Pin;
 use std::time::Duration;
 
-use hindsight_core::{Decay, Embedding, Filter, Fusion, Invalid, Mode, Recall, Recalled, Timestamp, Weights};
+use hindsight_core::{
+    AsOf, Axis, Decay, Embedding, Explanation, Filter, Fusion, Invalid, MemoryId, Mode, Prohibition, Recall,
+    Recalled, Timestamp, Weights,
+};
 
 use crate::{Error, NamespaceHandle};
 
@@ -101,12 +104,22 @@ impl RecallBuilder {
         self.with(|recall| recall.include_history = true)
     }
 
+    /// What was true in the world at `at`, by what is known today.
+    pub fn as_of(self, at: Timestamp) -> RecallBuilder {
+        self.with(|recall| recall.as_of = Some(AsOf { at, axis: Axis::Valid }))
+    }
+
+    /// What the database knew at `at`, right or wrong.
+    pub fn as_known_at(self, at: Timestamp) -> RecallBuilder {
+        self.with(|recall| recall.as_of = Some(AsOf { at, axis: Axis::Known }))
+    }
+
     /// Most hits, 1–100; 8 unless said.
     pub fn top_k(self, top_k: usize) -> RecallBuilder {
         self.with(|recall| recall.top_k = top_k)
     }
 
-    /// Most tokens that the texts of the hits may cost together.
+    /// Most tokens that the texts of the hits may cost together, or with [`RecallBuilder::as_text`] the whole rendering.
     pub fn token_budget(self, tokens: usize) -> RecallBuilder {
         self.with(|recall| recall.token_budget = Some(tokens))
     }
@@ -129,6 +142,34 @@ impl RecallBuilder {
     /// How recency falls; by kind unless said.
     pub fn decay(self, decay: Decay) -> RecallBuilder {
         self.with(|recall| recall.decay = Some(decay))
+    }
+
+    /// How much the hits shall differ from each other, 0–1, beside how well they rank.
+    pub fn diversity(self, share: f64) -> RecallBuilder {
+        self.with(|recall| recall.diversity = Some(share))
+    }
+
+    /// Hits that say the same stay apart; else they collapse into the newest.
+    pub fn keep_alike(self) -> RecallBuilder {
+        self.with(|recall| recall.keep_alike = true)
+    }
+
+    /// What the task must not do: memories that advise it are held back and counted.
+    pub fn policy(self, policy: impl Into<Vec<Prohibition>>) -> RecallBuilder {
+        self.with(|recall| recall.policy = policy.into())
+    }
+
+    /// The answer shall hold the hits as a text for a prompt, too: fenced data, with id, date and trust.
+    ///
+    /// ```no_run
+    /// # async fn example(ops: hindsight_client::NamespaceHandle) -> Result<(), hindsight_client::Error> {
+    /// let answer = ops.recall("how do we deploy").as_text().token_budget(800).await?;
+    /// let prompt = format!("{}\n\nDeploy the order service.", answer.text.unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn as_text(self) -> RecallBuilder {
+        self.with(|recall| recall.as_text = true)
     }
 
     /// The agent that asks; it sees its own memories beside the shared ones.
@@ -177,6 +218,26 @@ impl RecallBuilder {
             return Err(invalid.into());
         }
         self.handle.ask(self.recall).await
+    }
+
+    /// Asks what becomes of one memory in this recall, and why: at which rank it is returned, or what keeps it out. Nothing
+    /// is counted.
+    ///
+    /// ```no_run
+    /// # async fn example(ops: hindsight_client::NamespaceHandle) -> Result<(), Box<dyn std::error::Error>> {
+    /// let why = ops.recall("how do we deploy").why("mem_01k9zq4t8rc5d2v7n3hx6w0jab".parse()?).await?;
+    /// println!("{}: {}", why.reason, why.detail);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`RecallBuilder::send`].
+    pub async fn why(self, id: MemoryId) -> Result<Explanation, Error> {
+        if let Some(invalid) = self.invalid {
+            return Err(invalid.into());
+        }
+        self.handle.explain(self.recall, id).await
     }
 }
 

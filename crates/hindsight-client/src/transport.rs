@@ -10,10 +10,12 @@ use hindsight_proto::v1::rule_service_client::RuleServiceClient;
 use hindsight_proto::v1::session_service_client::SessionServiceClient;
 use hindsight_proto::v1::watch_service_client::WatchServiceClient;
 use tokio::time::Instant;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status};
 
 use crate::connect::{ConnectHint, Target};
+use crate::locks::Bearer;
 use crate::retry::Retry;
 use crate::status::Failure;
 use crate::{ClientBuilder, Error};
@@ -38,10 +40,16 @@ impl How {
     }
 }
 
+/// The connection with its token.
+pub(crate) type Wire = InterceptedService<Channel, Bearer>;
+
 /// The connection to a server.
 #[derive(Debug)]
 pub(crate) struct Transport {
     channel: Channel,
+    bearer: Bearer,
+    /// Watches have a connection of their own: one that is not read must not hold up other calls.
+    watch_channel: Channel,
     target: Target,
     retry: Retry,
     sent_bytes_max: usize,
@@ -57,15 +65,21 @@ impl Transport {
         let agent = concat!("hindsight-client/", env!("CARGO_PKG_VERSION"));
         let endpoint = Endpoint::from_shared(target.uri()).and_then(|endpoint| endpoint.user_agent(agent));
         let endpoint = endpoint.map_err(|_| target.error(ConnectHint::BadUrl))?;
-        let channel = endpoint
+        let mut endpoint = endpoint;
+        if target.encrypted() {
+            let config = settings.tls.config(&target)?;
+            endpoint = endpoint.tls_config(config).map_err(|_| target.error(ConnectHint::BadCertificate))?;
+        }
+        let endpoint = endpoint
             .connect_timeout(settings.connect_timeout)
             .http2_keep_alive_interval(settings.keepalive_interval)
             .keep_alive_timeout(settings.keepalive_timeout)
             .keep_alive_while_idle(true)
-            .tcp_keepalive(Some(settings.tcp_keepalive))
-            .connect_lazy();
+            .tcp_keepalive(Some(settings.tcp_keepalive));
         Ok(Transport {
-            channel,
+            bearer: Bearer::new(settings.token.as_ref())?,
+            channel: endpoint.connect_lazy(),
+            watch_channel: endpoint.connect_lazy(),
             target,
             retry: settings.retry.clone(),
             sent_bytes_max: settings.sent_bytes_max,
@@ -77,24 +91,30 @@ impl Transport {
         &self.target
     }
 
-    pub(crate) fn memories(&self) -> MemoryServiceClient<Channel> {
-        MemoryServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    /// The connection, for the generated clients.
+    fn wire(&self) -> Wire {
+        InterceptedService::new(self.channel.clone(), self.bearer.clone())
     }
 
-    pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Channel> {
-        NamespaceServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn memories(&self) -> MemoryServiceClient<Wire> {
+        MemoryServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn sessions(&self) -> SessionServiceClient<Channel> {
-        SessionServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn namespaces(&self) -> NamespaceServiceClient<Wire> {
+        NamespaceServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn watches(&self) -> WatchServiceClient<Channel> {
-        WatchServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn sessions(&self) -> SessionServiceClient<Wire> {
+        SessionServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
-    pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {
-        AdminServiceClient::new(self.channel.clone()).max_decoding_message_size(self.received_bytes_max)
+    pub(crate) fn watches(&self) -> WatchServiceClient<Wire> {
+        let wire = InterceptedService::new(self.watch_channel.clone(), self.bearer.clone());
+        WatchServiceClient::new(wire).max_decoding_message_size(self.received_bytes_max)
+    }
+
+    pub(crate) fn admin(&self) -> AdminServiceClient<Wire> {
+        AdminServiceClient::new(self.wire()).max_decoding_message_size(self.received_bytes_max)
     }
 
     pub(crate) fn rules(&self) -> RuleServiceClient<Channel> {

@@ -164,6 +164,42 @@ impl Filter {
             && self.transient.is_none_or(|wanted| wanted == memory.is_transient_failure())
     }
 
+    /// The first condition that refuses a memory, by its path below `path` and with what it asks for; none when the
+    /// whole is fulfilled. `fulfils` says whether the memory fulfils a filter: so the answer is that of whoever selects.
+    #[must_use]
+    pub fn refusing(&self, path: &str, fulfils: &dyn Fn(&Filter) -> bool) -> Option<String> {
+        if fulfils(self) {
+            return None;
+        }
+        let serde_json::Value::Object(conditions) = serde_json::to_value(self).ok()? else { return None };
+        for (name, value) in conditions {
+            let found = match name.as_str() {
+                "all" => {
+                    let mut parts = self.all.iter().enumerate();
+                    parts.find_map(|(at, part)| part.refusing(&format!("{path}.all[{at}]"), fulfils))
+                }
+                "any" => {
+                    let any = Filter { any: self.any.clone(), ..Filter::default() };
+                    (!fulfils(&any)).then(|| format!("{path}.any: none of its {} parts", self.any.len()))
+                }
+                "not" => {
+                    let at = self.not.iter().position(|part| fulfils(part));
+                    at.map(|at| format!("{path}.not[{at}]: it is what must not be"))
+                }
+                _ => {
+                    let alone = serde_json::Map::from_iter([(name.clone(), value.clone())]);
+                    let alone: Option<Filter> = serde_json::from_value(alone.into()).ok();
+                    let refuses = alone.is_some_and(|alone| !fulfils(&alone));
+                    refuses.then(|| format!("{path}.{name}: {value}"))
+                }
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
     /// The earliest time that `from` and `last` allow, at the time `now`.
     #[must_use]
     pub fn time_from(&self, now: Timestamp) -> Option<Timestamp> {
@@ -236,5 +272,43 @@ impl Filter {
             ("sessions", &self.sessions),
             ("agents", &self.agents),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryId;
+    use crate::draft::{Draft, Moment};
+
+    #[test]
+    fn r11_the_condition_that_refuses_is_named() {
+        let now: Timestamp = "2026-11-30T12:00:00Z".parse().unwrap();
+        let namespace = "test".parse().unwrap();
+        let moment = Moment { namespace, id: MemoryId::from_u128(1), now, embedding_model: None };
+        let draft = Draft {
+            content: "x".to_owned(),
+            importance: Some(0.5),
+            tags: vec!["a".to_owned()],
+            ..Draft::default()
+        };
+        let memory = draft.check().unwrap().into_memory(moment);
+        for (filter, refusing) in [
+            (r#"{"tags":["a"],"kinds":["fact"]}"#, None),
+            (r#"{"kinds":["fact"],"tags":["b","c"]}"#, Some(r#"filter.tags: ["b","c"]"#)),
+            (r#"{"min_importance":0.6}"#, Some("filter.min_importance: 0.6")),
+            (r#"{"to":"2026-11-01"}"#, Some(r#"filter.to: "2026-11-01T00:00:00Z""#)),
+            (r#"{"all":[{"tag":"a"},{"status":"failure"}]}"#, Some(r#"filter.all[1].statuses: ["failure"]"#)),
+            (r#"{"any":[{"tag":"b"},{"tag":"c"}]}"#, Some("filter.any: none of its 2 parts")),
+            (r#"{"not":[{"tag":"b"},{"tag":"a"}]}"#, Some("filter.not[1]: it is what must not be")),
+        ] {
+            let filter: Filter = serde_json::from_str(filter).unwrap();
+            let found = filter.refusing("filter", &|part| part.matches(&memory, now));
+            assert_eq!(
+                found.as_deref().map(|text| text.replace("0.6000000238418579", "0.6")),
+                refusing.map(str::to_owned)
+            );
+            assert_eq!(found.is_none(), filter.matches(&memory, now));
+        }
     }
 }

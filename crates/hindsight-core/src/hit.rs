@@ -1,9 +1,11 @@
 //! The answer to a recall: hits, each with the reason why it stands where it stands (R11). And what a write is answered
 //! about the memories that it met.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use crate::{Lsn, Memory, MemoryId, RecallId, Relation, Timestamp};
+use crate::{Lsn, Memory, MemoryId, Prohibition, RecallId, Relation, Timestamp};
 
 /// One part of a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,6 +64,14 @@ pub struct Hit {
     pub age_days: f64,
     /// Why it has its score.
     pub breakdown: Breakdown,
+    /// How often it was confirmed: by the same said again, and by the hits that collapsed into it.
+    pub verified_count: u32,
+    /// Older memories that say the same, which it stands for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collapsed: Vec<MemoryId>,
+    /// With an `as_of` of what was known: it was changed after that time, and is shown as it is today.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed_since: bool,
 }
 
 /// The span of time that the words of a query named.
@@ -89,6 +99,15 @@ pub struct Recalled {
     pub allowed: u64,
     /// How many candidates were left out by `top_k`, `min_score` and `token_budget`.
     pub omitted: u64,
+    /// How many that would have been returned were held back, by what they advise against.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_back: BTreeMap<Prohibition, u64>,
+    /// The hits for a prompt, with `as_text` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// How many tokens that text is likely to cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_tokens: Option<u64>,
     /// The span of time that the query's words named, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<NamedWindow>,

@@ -270,6 +270,74 @@ words! {
 }
 
 words! {
+    /// Which of the two times a question about the past goes by (M9).
+    Axis, "axis" {
+        /// What was true in the world, by what is known today.
+        Valid = "valid",
+        /// What the database knew, right or wrong.
+        Known = "known",
+    }
+}
+
+words! {
+    /// What a task must not do: memories that advise it are held back (R15).
+    Prohibition, "policy" {
+        /// Change nothing, anywhere.
+        ReadOnly = "read_only",
+        /// Delete nothing.
+        NoDelete = "no_delete",
+        /// Send nothing out, and call nobody outside.
+        NoExternal = "no_external",
+        /// Spend, move or pay back no money.
+        NoMoney = "no_money",
+    }
+}
+
+words! {
+    /// What became of one memory in a recall (R11). The first that applies, in this order.
+    Reason, "reason" {
+        /// There is none with this id.
+        NoSuchMemory = "no_such_memory",
+        /// Another agent keeps it to itself.
+        OtherAgents = "other_agents",
+        /// It was forgotten.
+        Forgotten = "forgotten",
+        /// A newer one replaced it.
+        Superseded = "superseded",
+        /// Its time in recall is over.
+        Expired = "expired",
+        /// It is true from later on.
+        NotValidYet = "not_valid_yet",
+        /// It was true until earlier.
+        NoLongerValid = "no_longer_valid",
+        /// The database learned it after the time that is asked for.
+        NotKnownYet = "not_known_yet",
+        /// It is in the archive.
+        Archived = "archived",
+        /// It waits for a review.
+        Quarantined = "quarantined",
+        /// It is a rule that is not active.
+        RuleNotActive = "rule_not_active",
+        /// A condition of the filter refuses it.
+        Filtered = "filtered",
+        /// No channel found it.
+        NotFound = "not_found",
+        /// It is less like the query than the floor asks for.
+        BelowMinScore = "below_min_score",
+        /// It advises what the task's policy forbids.
+        HeldBack = "held_back",
+        /// A newer hit says the same.
+        Collapsed = "collapsed",
+        /// Others rank before it, and there is room for no more.
+        BeyondTopK = "beyond_top_k",
+        /// The budget of tokens was spent.
+        OutOfBudget = "out_of_budget",
+        /// It was returned.
+        Returned = "returned",
+    }
+}
+
+words! {
     /// What the change feed says of a memory or of a whole namespace (L9).
     ChangeKind, "change" {
         /// A memory came into being.
@@ -284,6 +352,12 @@ words! {
         NamespacePurged = "namespace_purged",
         /// The namespace was dropped with all memories in it.
         NamespaceDropped = "namespace_dropped",
+    }
+}
+
+impl Default for Axis {
+    fn default() -> Axis {
+        Axis::Valid
     }
 }
 

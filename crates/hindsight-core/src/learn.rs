@@ -118,11 +118,17 @@ pub fn holds_from(memory: &Memory) -> Timestamp {
     memory.valid_from.unwrap_or(memory.occurred_at)
 }
 
+/// Until when a memory is true at the latest that `newer` replaces at `at`, whatever end it had before.
+#[must_use]
+pub fn end_by(memory: &Memory, newer: &Memory, at: Timestamp) -> Timestamp {
+    let begins = newer.valid_from.filter(|from| *from <= at).unwrap_or(at);
+    memory.valid_from.map_or(begins, |from| from.max(begins))
+}
+
 /// How a memory stands that `newer` replaces: history, true until the newer one begins, at the latest until `at`.
 #[must_use]
 pub fn superseded(memory: &Memory, newer: &Memory, at: Timestamp) -> Standing {
-    let begins = newer.valid_from.filter(|from| *from <= at).unwrap_or(at);
-    let ends = memory.valid_from.map_or(begins, |from| from.max(begins));
+    let ends = end_by(memory, newer, at);
     Standing {
         state: State::Superseded,
         confidence: moved(memory.confidence, -SUPERSEDED),

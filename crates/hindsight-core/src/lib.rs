@@ -17,17 +17,20 @@
 //!
 //! Reading order: [`kind`] and [`memory`] (the nouns), [`draft`] (what callers send and how it is checked),
 //! [`change`] (what the log holds), [`filter`] (which memories), [`recall`] and [`hit`] (question and
-//! answer), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
+//! answer; [`explain`] says why a memory is none), [`as_of`] (the past), [`policy`] (what is held back), [`prompt`] (what a
+//! model reads), [`timewords`] ("last week", 上周), [`scoring`] (every formula), [`likeness`] (one memory or two, and whether they
 //! contradict), [`learn`] (what a memory becomes by that, and by use), [`mod@consolidate`] (what episodes teach), [`summary`] (many
-//! memories as one), [`session`] (working memory), [`life`] (how long a
-//! memory stays), [`job`] and [`cron`] (what is done by itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
+//! memories as one), [`session`] (working memory), [`life`] (how long a memory stays), [`job`] and [`cron`] (what is done by
+//! itself, and when), [`settings`] (of a namespace), [`watch`] (the change feed). [`limits`] bounds all of it.
 #![forbid(unsafe_code)]
 
+pub mod as_of;
 pub mod change;
 pub mod consolidate;
 pub mod cron;
 pub mod draft;
 pub mod embedding;
+pub mod explain;
 pub mod filter;
 pub mod hit;
 pub mod ids;
@@ -41,6 +44,8 @@ pub mod limits;
 pub mod memory;
 pub mod namespace;
 pub mod patch;
+pub mod policy;
+pub mod prompt;
 pub mod recall;
 pub mod scoring;
 pub mod session;
@@ -51,18 +56,20 @@ pub mod timewords;
 pub mod watch;
 mod words;
 
+pub use as_of::AsOf;
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
 pub use cron::Cron;
 pub use draft::Draft;
 pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
+pub use explain::Explanation;
 pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};
 pub use ids::{MemoryId, RecallId};
 pub use invalid::{Invalid, Violation};
 pub use job::{Job, JobReport, JobStatus, Schedule};
 pub use kind::{
-    ChangeKind, Kind, Layer, LeftOut, OnDuplicate, Outcome, Polarity, Relation, RuleChange, RuleEventKind,
-    RuleState, Scope, SourceKind, State, Status, Verdict,
+    Axis, ChangeKind, Kind, Layer, LeftOut, OnDuplicate, Outcome, Polarity, Prohibition, Reason, Relation,
+    RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, Verdict,
 };
 pub use life::{ArchiveReason, Days, Life, LifeKey};
 pub use memory::{Action, Claim, Entity, Episode, Memory, Rule, Source, Usage};

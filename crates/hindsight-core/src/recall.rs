@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::invalid::{Invalid, Violations};
 use crate::limits::{MODEL_CHARS_MAX, QUERY_CHARS_MAX, TOP_K_DEFAULT, TOP_K_MAX, WORD_CHARS_MAX};
 pub use crate::scoring::decay::Decay;
-use crate::{Embedding, Filter, Timestamp};
+use crate::{AsOf, Embedding, Filter, Prohibition, Timestamp};
 
 /// Which channels look for candidates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,11 +90,14 @@ pub struct Recall {
     pub filter: Filter,
     /// Whether archived memories may be returned.
     pub include_archived: bool,
-    /// Whether superseded, expired and no longer valid memories may be returned.
+    /// Whether superseded, expired and no longer valid memories may be returned, and rules that are not active.
     pub include_history: bool,
+    /// The past time to answer for; validity and expiry are judged then, and what was superseded since may be returned.
+    pub as_of: Option<AsOf>,
     /// Most hits.
     pub top_k: usize,
-    /// Most tokens that the hits' texts may cost together; by rank, the first that does not fit ends the answer.
+    /// Most tokens that the hits' texts may cost together, or with `as_text` the whole rendering; by rank, the first that
+    /// does not fit ends the answer.
     pub token_budget: Option<usize>,
     /// Least similarity of a hit, 0–1.
     pub min_score: Option<f64>,
@@ -104,12 +107,20 @@ pub struct Recall {
     pub fusion: Fusion,
     /// How recency falls; by kind when absent.
     pub decay: Option<Decay>,
+    /// How much the hits should differ from each other, 0–1, beside how well they rank; by rank alone when absent.
+    pub diversity: Option<f64>,
+    /// Whether hits that say the same stay apart; else they collapse into the newest (R9).
+    pub keep_alike: bool,
+    /// What the task must not do; memories that advise it are held back (R15).
+    pub policy: Vec<Prohibition>,
     /// The agent that asks; it sees its own memories beside the shared ones.
     pub agent_id: Option<String>,
     /// The time zone that words like "yesterday" are meant in, as an IANA name; UTC when absent.
     pub time_zone: Option<String>,
-    /// The time to answer as of "now"; the clock's when absent.
+    /// The time that counts as now, for ages, "last week" and `last`; without it `as_of`, else the clock's.
     pub now: Option<Timestamp>,
+    /// Whether the hits are wanted as a text for a prompt, too (R12).
+    pub as_text: bool,
     /// Whether the plan is wanted.
     pub explain: bool,
     /// Whether the nearest vectors must be found by the exact scan, whatever it costs: through the graph of a large
@@ -129,15 +140,20 @@ impl Default for Recall {
             filter: Filter::default(),
             include_archived: false,
             include_history: false,
+            as_of: None,
             top_k: TOP_K_DEFAULT,
             token_budget: None,
             min_score: None,
             weights: Weights::default(),
             fusion: Fusion::Weighted,
             decay: None,
+            diversity: None,
+            keep_alike: false,
+            policy: Vec::new(),
             agent_id: None,
             time_zone: None,
             now: None,
+            as_text: false,
             explain: false,
             exact: false,
             observe: false,
@@ -163,6 +179,11 @@ impl Recall {
         });
         let right = self.min_score.is_none_or(|least| (0.0..=1.0).contains(&least));
         v.unless(right, "min_score", || "expected a number from 0 to 1".to_owned());
+        let right = self.diversity.is_none_or(|share| (0.0..=1.0).contains(&share));
+        v.unless(right, "diversity", || "expected a number from 0 to 1".to_owned());
+        v.unless(self.as_of.is_none() || !self.include_history, "include_history", || {
+            "comes with as_of, which looks at history already: give one of them".to_owned()
+        });
         self.check_weights(&mut v);
         self.check_decay(&mut v);
         self.check_words(&mut v);
@@ -250,6 +271,9 @@ mod tests {
             top_k: 0,
             token_budget: Some(0),
             min_score: Some(1.5),
+            diversity: Some(f64::NAN),
+            include_history: true,
+            as_of: Some(AsOf { at: Timestamp::from_ms(0), axis: crate::Axis::Valid }),
             weights: Weights { vector: 0.0, keyword: 0.0, window: 0.0, entity: 0.0, neighbour: 0.0 },
             decay: Some(Decay::FactorPerDay(1.5)),
             time_zone: Some("Mars/Olympus".to_owned()),
@@ -259,7 +283,16 @@ mod tests {
             recall.check().unwrap_err().violations.into_iter().map(|v| v.field).collect();
         assert_eq!(
             fields,
-            ["top_k", "token_budget", "min_score", "weights", "decay.factor_per_day", "time_zone"]
+            [
+                "top_k",
+                "token_budget",
+                "min_score",
+                "diversity",
+                "include_history",
+                "weights",
+                "decay.factor_per_day",
+                "time_zone"
+            ]
         );
         assert_eq!(Recall::default().check(), Ok(()));
     }

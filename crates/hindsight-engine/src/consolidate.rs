@@ -25,7 +25,7 @@ use crate::request::ConsolidateRequest;
 use crate::requests::key;
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
-use store::{Decided, text_of, would_be};
+use store::{Decided, is_unlearnt, text_of, would_be};
 pub(crate) use store::{born, fitting};
 use survey::{Material, Survey};
 
@@ -125,7 +125,8 @@ impl Consolidation {
         };
         let mut changing = Vec::new();
         for (case, material) in cases.iter().zip(&gathered) {
-            let found = material.rulings(case, at, &self.tuning);
+            let mut found = material.rulings(case, at, &self.tuning);
+            found.retain(|ruling| !is_unlearnt(engine, cell, ruling, at));
             if found.is_empty() {
                 continue;
             }

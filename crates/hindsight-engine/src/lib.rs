@@ -35,9 +35,11 @@
 //! What it does not do: it embeds nothing (the server does), knows no credential, speaks no protocol.
 //!
 //! Reading order: [`request`] and [`reply`], `engine` (the map of namespaces), `write`, `decision` and `encounter` (what becomes of a new
-//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`, `drop_namespace`, `settings`, `history`, `feedback`, `consolidate`
-//! (rules out of episodes), `rules`, `summarize`, `read`, `apply`,
-//! `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory), `watch` (the change feed).
+//! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
+//! `drop_namespace`, `settings`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`, `summarize`, `read`, `recall`,
+//! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `graph` and `gauge`, `state` (what a namespace holds),
+//! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory),
+//! `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -53,6 +55,7 @@ mod erase;
 mod error;
 mod feedback;
 mod forget;
+mod gate;
 mod gauge;
 mod graph;
 mod history;
@@ -63,6 +66,7 @@ mod namespaces;
 mod options;
 mod purge;
 mod read;
+mod recall;
 pub mod reply;
 pub mod request;
 mod requests;

@@ -1,15 +1,14 @@
-//! Reading: one memory, a page of them, counts, and recall.
+//! Reading: one memory, a page of them, and counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hindsight_core::limits::PAGE_SIZE_MAX;
-use hindsight_core::{Invalid, Lsn, Memory, MemoryId, Namespace, Recall, Recalled, Record, State};
+use hindsight_core::{Invalid, Lsn, Memory, MemoryId, Namespace, Record, State};
 use hindsight_storage::directory::MemoryKey;
 use hindsight_storage::io::Io;
-use hindsight_storage::sabotage::{Sabotage, has};
 
-use crate::decide::{fits, now};
+use crate::decide::now;
 use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
@@ -17,7 +16,6 @@ use crate::reply::{Got, NamespaceStats, Page, VectorGraph};
 use crate::request::ListRequest;
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
-use crate::view::View;
 
 impl<I: Io> EngineOver<I> {
     /// One memory, in whatever state it is; one that another agent keeps to itself is not there.
@@ -89,37 +87,6 @@ impl<I: Io> EngineOver<I> {
         let state = cell.state.read();
         let page = page(&state, list, now(&*self.io));
         Ok(self.answer(&state, page, state.applied))
-    }
-
-    /// The few memories that matter now, each with the reason why. An unknown namespace recalls nothing.
-    ///
-    /// # Errors
-    /// When a field is wrong, or the vector is not of the namespace's model.
-    pub fn recall(
-        &self,
-        namespace: &Namespace,
-        recall: &Recall,
-    ) -> Result<Unsynced<Recalled, I>, EngineError> {
-        recall.check()?;
-        let empty = NamespaceState::default();
-        let mut cell = self.loaded(namespace)?;
-        if has(Sabotage::RecallElsewhere) {
-            cell = self.namespaces.after(None).into_iter().next();
-        }
-        let guard = cell.as_ref().map(|cell| cell.state.read());
-        let state = guard.as_deref().unwrap_or(&empty);
-        if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {
-            let given = recall.embedding_model.as_deref().ok_or_else(|| {
-                Invalid::one("embedding_model", "is missing: name the model that made the vector")
-            })?;
-            fits(namespace, state.model.as_ref(), given, vector.dimension())?;
-        }
-        let mut recalled = hindsight_query::recall(&View::new(state, recall), recall, now(&*self.io))?;
-        if let Some(cell) = cell.as_deref().filter(|_| !recall.observe) {
-            self.returned(cell, &mut recalled)?;
-        }
-        let lsn = state.applied;
-        Ok(self.answer(state, recalled, lsn))
     }
 
     /// Content and summary of a memory as they are now, whoever may see it: for an embedder that makes its vectors anew.

@@ -53,7 +53,8 @@ fn synced<T>(engine: &Engine, answer: Result<Unsynced<T, MemIo>, EngineError>) -
 
 fn write_batch(engine: &Engine, tag: &str) -> Vec<MemoryId> {
     let draft = |number| Draft {
-        content: format!("memory {number}"),
+        // What was forgotten with one tag may be written with the other.
+        content: format!("memory {number} of {tag}"),
         tags: vec![tag.to_owned(), "any".to_owned()],
         ..Draft::default()
     };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hindsight_core::{Lsn, MemoryId, Record, Settings, State, Timestamp};
+use hindsight_core::{Lsn, Memory, MemoryId, Record, Settings, State, Timestamp};
 use hindsight_index::NamespaceIndex;
 use hindsight_storage::Digest;
 
@@ -72,6 +72,12 @@ impl NamespaceState {
     /// The record of a memory, in whatever state.
     pub(crate) fn record(&self, id: MemoryId) -> Option<&Arc<Record>> {
         self.records.get(&id).map(|held| &held.record)
+    }
+
+    /// The memory that superseded one, if it is still there.
+    pub(crate) fn successor(&self, memory: &Memory) -> Option<&Memory> {
+        let record = self.record(memory.superseded_by?)?;
+        Some(&record.memory).filter(|memory| memory.state != State::Forgotten)
     }
 
     /// The memories that one superseded.

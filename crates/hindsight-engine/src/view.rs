@@ -1,15 +1,21 @@
 //! How recall reads a namespace: the indexes of its two shelves behind the query's own trait.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
+use hindsight_core::explain::Barrier;
 use hindsight_core::scoring::bm25;
-use hindsight_core::{Embedding, Filter, Kind, Lsn, Memory, Recall, RuleState, State, Timestamp};
+use hindsight_core::{
+    AsOf, Axis, Embedding, Kind, Lsn, Memory, MemoryId, Reason, Recall, Record, State, Timestamp, VectorRole,
+    learn,
+};
 use hindsight_index::{
     EntityPart, EntityQuery, EntitySearch, KeywordQuery, Ordinal, Scored, Selection, Shelf, Shelves,
     VectorQuery,
 };
 use hindsight_query::{Allowed, Facts, ReadView, VectorWay};
 
+use crate::gate::{Gate, by_state};
 use crate::state::NamespaceState;
 
 /// A memory's place: on which shelf, in which slot. Active ones come first.
@@ -50,8 +56,12 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     /// The view that `recall` needs. The shelf of what is not active is not even looked at unless it is asked for.
     pub(crate) fn new(state: &'a NamespaceState, recall: &Recall) -> View<'a> {
-        let both = recall.include_archived || recall.include_history;
+        let both = recall.include_archived || recall.include_history || recall.as_of.is_some();
         View { state, shelves: if both { Shelves::Both } else { Shelves::Active } }
+    }
+
+    fn record(&self, place: Place) -> Option<&Record> {
+        self.state.record(self.shelf(place).id(place.ordinal)).map(Arc::as_ref)
     }
 
     fn shelf(&self, place: Place) -> &Shelf {
@@ -88,23 +98,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the conditions of a recall leave of one shelf.
-fn left_of(shelf: &Shelf, allowed: &Allowed<'_>) -> Selection {
-    let left = shelf.select(allowed.filter, allowed.now).and(&shelf.visible_to(allowed.agent));
-    if allowed.include_history { left } else { left.and(&shelf.current_at(allowed.now)) }
-}
-
-/// Rules count only while they are active (R13); the others are few.
-fn without_sleeping_rules(shelf: &Shelf, mut left: Selection, now: Timestamp) -> Selection {
-    let rules = shelf.select(&Filter { kinds: vec![Kind::Rule], ..Filter::default() }, now);
-    let sleeps = |ordinal| shelf.hot(ordinal).is_some_and(|hot| hot.rule_state != Some(RuleState::Active));
-    let sleeping: Selection = rules.iter().filter(|ordinal| sleeps(*ordinal)).collect();
-    if !sleeping.is_empty() {
-        left = left.minus(&sleeping);
-    }
-    left
-}
-
 fn way_of(way: hindsight_index::VectorWay) -> VectorWay {
     match way {
         hindsight_index::VectorWay::Scan => VectorWay::Scan,
@@ -130,22 +123,41 @@ impl<'a> ReadView for View<'a> {
     }
 
     fn allowed(&self, allowed: &Allowed<'_>) -> PlaceSet {
-        let (active, inactive) = (self.state.index.active(), self.state.index.inactive());
-        let mut left = left_of(active, allowed);
-        if !allowed.include_history {
-            left = without_sleeping_rules(active, left, allowed.now);
-        }
+        let gate = Gate { state: self.state, allowed };
         let inactive = match self.shelves {
             Shelves::Active => Selection::default(),
-            Shelves::Both => {
-                let mut states = Vec::new();
-                states.extend(allowed.include_archived.then_some(State::Archived));
-                states.extend(allowed.include_history.then_some(State::Superseded));
-                let wanted = Filter { states, ..Filter::default() };
-                left_of(inactive, allowed).and(&inactive.select(&wanted, allowed.now))
-            }
+            Shelves::Both => gate.set(true),
         };
-        PlaceSet { active: left, inactive }
+        PlaceSet { active: gate.set(false), inactive }
+    }
+
+    fn place(&self, set: &PlaceSet, allowed: &Allowed<'_>, id: MemoryId) -> Result<Place, Barrier> {
+        let none = || Barrier::new(Reason::NoSuchMemory, "there is no memory with this id");
+        let memory = &self.state.record(id).ok_or_else(none)?.memory;
+        if !memory.is_visible_to(allowed.agent) {
+            return Err(Barrier::new(Reason::OtherAgents, "another agent keeps it to itself"));
+        }
+        let on = |inactive: bool, shelf: &Shelf| shelf.ordinal(id).map(|ordinal| Place { inactive, ordinal });
+        let active = on(false, self.state.index.active());
+        let place = active.or_else(|| on(true, self.state.index.inactive()));
+        let Some(place) = place else { return Err(by_state(memory)) };
+        let among = if place.inactive { &set.inactive } else { &set.active };
+        if among.contains(place.ordinal) {
+            return Ok(place);
+        }
+        let barrier = Gate { state: self.state, allowed }.barrier(place.inactive, place.ordinal, memory);
+        Err(barrier.unwrap_or_else(|| by_state(memory)))
+    }
+
+    fn first_at(&self, axis: Axis, agent: Option<&str>) -> Option<Timestamp> {
+        let memories = self.state.present().map(|record| &record.memory);
+        let seen =
+            memories.filter(|memory| memory.is_visible_to(agent) && memory.state != State::Quarantined);
+        let first = |memory: &Memory| match axis {
+            Axis::Valid => learn::holds_from(memory),
+            Axis::Known => memory.created_at,
+        };
+        seen.map(first).min()
     }
 
     fn count(&self, set: &PlaceSet) -> u64 {
@@ -297,9 +309,19 @@ impl<'a> ReadView for View<'a> {
         }
     }
 
-    fn memory(&self, id: Place) -> Option<Memory> {
-        let record = self.state.record(self.shelf(id).id(id.ordinal))?;
-        Some(record.memory.clone())
+    fn memory(&self, id: Place) -> Option<&Memory> {
+        Some(&self.record(id)?.memory)
+    }
+
+    fn content_vector(&self, id: Place) -> Option<&[f32]> {
+        let mut vectors = self.record(id)?.vectors.iter();
+        let content = vectors.find(|vector| vector.role == VectorRole::Content);
+        content.map(|vector| vector.embedding.as_slice())
+    }
+
+    fn changed_since(&self, id: Place, as_of: AsOf) -> bool {
+        let memory = self.memory(id);
+        memory.is_some_and(|memory| as_of.changed_since(memory, self.state.successor(memory)))
     }
 }
 

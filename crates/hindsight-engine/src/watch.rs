@@ -27,7 +27,7 @@ use event::{Seer, Told};
 use recent::Logged;
 pub(crate) use recent::Recent;
 
-/// Most events that one call of [`WatcherOver::next`] tells.
+/// Most events that one call of [`WatcherOver::read`] tells.
 const EVENTS_MAX: usize = 256;
 /// About how many bytes of memories one call tells; a single memory is told whatever its length.
 const BYTES_MAX: usize = 256 << 10;
@@ -106,7 +106,7 @@ impl<I: Io> WatcherOver<I> {
     ///
     /// # Errors
     /// [`EngineError::WatchCompacted`] when the log was given up before it was read; when it can't be read.
-    pub fn next(&mut self) -> Result<Vec<Watched>, EngineError> {
+    pub fn read(&mut self) -> Result<Vec<Watched>, EngineError> {
         if self.waiting.is_empty() {
             let recent = &self.engine.recent;
             self.waiting = recent.after(&self.engine.storage, &mut self.cursor)?.into();
@@ -145,6 +145,11 @@ impl<I: Io> WatcherOver<I> {
         let cell = self.engine.namespaces.get(&self.namespace);
         if let Some(cell) = &cell {
             cell.ensure_loaded(self.engine.storage.records())?;
+            // IMPORTANT: a batch can be durable before it is applied, and then what it brings is not there to be seen.
+            // Whoever writes holds the lock until it is applied.
+            if cell.state.read().applied < logged.lsn {
+                drop(cell.lock_writer());
+            }
         }
         let state = cell.as_ref().map(|cell| cell.state.read());
         let seer = Seer { request: &self.request, state: state.as_deref(), at: batch.at, each_bytes };

@@ -27,7 +27,7 @@ pub use history::{GetHistoryCall, RollbackCall};
 pub use job::RunJobCall;
 pub use purge::{DropCall, PurgeCall, PurgeTarget};
 pub use read::{GetCall, ListCall};
-pub use recall::RecallCall;
+pub use recall::{ExplainCall, RecallCall};
 pub use record::RecordCall;
 pub use rule::{ListRulesCall, ProposeRuleCall, RuleCall, UpdateRuleCall, event_from_wire, event_to_wire};
 pub use session::{AppendTurnsCall, CloseSessionCall, GetSessionCall, ListSessionsCall, OpenSessionCall};

@@ -1,7 +1,7 @@
 //! The answer to a recall.
 
 use hindsight_core::hit::NamedWindow;
-use hindsight_core::{Breakdown, Hit, Invalid, Lsn, Neighbor, Part, Recalled};
+use hindsight_core::{Breakdown, Explanation, Hit, Invalid, Lsn, MemoryId, Neighbor, Part, Recalled};
 
 use crate::words::{self, Word as _};
 use crate::{text, time, v1};
@@ -20,6 +20,13 @@ impl From<Recalled> for v1::RecallResponse {
             }),
             plan: text::or_empty(recalled.plan),
             recall_id: recalled.recall_id.map(|id| id.to_string()).unwrap_or_default(),
+            held_back: recalled
+                .held_back
+                .into_iter()
+                .map(|(reason, count)| v1::Held { reason: reason.number(), count })
+                .collect(),
+            text: recalled.text,
+            text_tokens: recalled.text_tokens,
         }
     }
 }
@@ -48,6 +55,13 @@ impl TryFrom<v1::RecallResponse> for Recalled {
             window: window.transpose()?,
             plan: text::optional(wire.plan),
             recall_id: text::parsed_optional("recall_id", &wire.recall_id)?,
+            held_back: wire
+                .held_back
+                .iter()
+                .map(|held| Ok((words::required("held_back.reason", held.reason)?, held.count)))
+                .collect::<Result<_, Invalid>>()?,
+            text: wire.text,
+            text_tokens: wire.text_tokens,
         })
     }
 }
@@ -60,6 +74,9 @@ impl From<Hit> for v1::Hit {
             similarity: hit.similarity,
             age_days: hit.age_days,
             breakdown: Some(hit.breakdown.into()),
+            verified_count: hit.verified_count,
+            collapsed: hit.collapsed.iter().map(ToString::to_string).collect(),
+            changed_since: hit.changed_since,
         }
     }
 }
@@ -70,22 +87,68 @@ impl TryFrom<v1::Hit> for Hit {
     fn try_from(wire: v1::Hit) -> Result<Hit, Invalid> {
         let memory = wire.memory.ok_or_else(|| text::missing("memory"))?;
         let breakdown = wire.breakdown.ok_or_else(|| text::missing("breakdown"))?;
+        let collapsed = wire.collapsed.iter().map(|id| text::parsed("collapsed", id));
         Ok(Hit {
             memory: memory.try_into().map_err(|invalid: Invalid| invalid.under("memory."))?,
             score: wire.score,
             similarity: wire.similarity,
             age_days: wire.age_days,
-            breakdown: Breakdown {
-                parts: breakdown.parts.into_iter().map(Into::into).collect(),
-                confidence: breakdown.confidence,
-                source_weight: breakdown.source_weight,
-                transient: breakdown.transient,
-                unused: breakdown.unused,
-                // The wire says the product once, at the hit.
-                score: wire.score,
-                matched_terms: breakdown.matched_terms,
-                path: breakdown.path,
-            },
+            breakdown: breakdown_from_wire(breakdown, wire.score),
+            verified_count: wire.verified_count,
+            collapsed: collapsed.collect::<Result<Vec<MemoryId>, Invalid>>()?,
+            changed_since: wire.changed_since,
+        })
+    }
+}
+
+/// The wire says the product once, beside the breakdown.
+fn breakdown_from_wire(breakdown: v1::Breakdown, score: f64) -> Breakdown {
+    Breakdown {
+        parts: breakdown.parts.into_iter().map(Into::into).collect(),
+        confidence: breakdown.confidence,
+        source_weight: breakdown.source_weight,
+        transient: breakdown.transient,
+        unused: breakdown.unused,
+        score,
+        matched_terms: breakdown.matched_terms,
+        path: breakdown.path,
+    }
+}
+
+impl From<Explanation> for v1::ExplainResponse {
+    fn from(explanation: Explanation) -> v1::ExplainResponse {
+        v1::ExplainResponse {
+            memory_id: explanation.id.to_string(),
+            reason: explanation.reason.number(),
+            detail: explanation.detail,
+            other: explanation.other.map(|id| id.to_string()).unwrap_or_default(),
+            rank: explanation.rank,
+            similarity: explanation.similarity,
+            score: explanation.breakdown.as_ref().map(|breakdown| breakdown.score),
+            breakdown: explanation.breakdown.map(Into::into),
+            allowed: explanation.allowed,
+            revision: explanation.revision.0,
+            plan: explanation.plan,
+        }
+    }
+}
+
+impl TryFrom<v1::ExplainResponse> for Explanation {
+    type Error = Invalid;
+
+    fn try_from(wire: v1::ExplainResponse) -> Result<Explanation, Invalid> {
+        let score = wire.score.unwrap_or_default();
+        Ok(Explanation {
+            id: text::parsed("memory_id", &wire.memory_id)?,
+            reason: words::required("reason", wire.reason)?,
+            detail: wire.detail,
+            other: text::parsed_optional("other", &wire.other)?,
+            rank: wire.rank,
+            similarity: wire.similarity,
+            breakdown: wire.breakdown.map(|breakdown| breakdown_from_wire(breakdown, score)),
+            allowed: wire.allowed,
+            revision: Lsn(wire.revision),
+            plan: wire.plan,
         })
     }
 }

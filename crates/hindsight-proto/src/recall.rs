@@ -1,7 +1,7 @@
 //! The question of a recall.
 
 use hindsight_core::limits::{TOP_K_DEFAULT, TOP_K_MAX};
-use hindsight_core::{Decay, Fusion, Invalid, Mode, Recall, Weights};
+use hindsight_core::{AsOf, Decay, Fusion, Invalid, Mode, Recall, Weights};
 
 use crate::gather::Gather;
 use crate::words::{self, Word};
@@ -23,15 +23,20 @@ pub(crate) fn from_wire(wire: v1::RecallRequest) -> Result<Recall, Invalid> {
         filter: gather.keep(filter::optional(wire.filter)),
         include_archived: wire.include_archived,
         include_history: wire.include_history,
+        as_of: gather.keep(as_of_from_wire(wire.as_of.as_ref(), wire.as_of_axis)),
         top_k,
         token_budget: (wire.token_budget != 0).then(|| usize_of(wire.token_budget)),
         min_score: wire.min_score,
         weights: weights_from_wire(wire.weights),
         fusion: gather.keep(words::optional("fusion", wire.fusion)).unwrap_or(Fusion::Weighted),
         decay: gather.keep(decay_from_wire(wire.decay)),
+        diversity: wire.diversity,
+        keep_alike: wire.keep_alike,
+        policy: gather.keep(words::list("policy", &wire.policy)),
         agent_id: text::optional(wire.agent_id),
         time_zone: text::optional(wire.time_zone),
         now: gather.keep(time::optional("now", wire.now.as_ref())),
+        as_text: wire.as_text,
         explain: wire.explain,
         exact: wire.exact,
         observe: wire.observe,
@@ -81,7 +86,24 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
         explain: recall.explain,
         exact: recall.exact,
         observe: recall.observe,
+        as_of: recall.as_of.map(|as_of| time::to_wire(as_of.at)),
+        as_of_axis: words::number(recall.as_of.map(|as_of| as_of.axis)),
+        diversity: recall.diversity,
+        keep_alike: recall.keep_alike,
+        policy: words::numbers(&recall.policy),
+        as_text: recall.as_text,
     })
+}
+
+fn as_of_from_wire(at: Option<&prost_types::Timestamp>, axis: i32) -> Result<Option<AsOf>, Invalid> {
+    let (at, axis) = (time::optional("as_of", at)?, words::optional("as_of_axis", axis)?);
+    match (at, axis) {
+        (Some(at), axis) => Ok(Some(AsOf { at, axis: axis.unwrap_or_default() })),
+        (None, None) => Ok(None),
+        (None, Some(_)) => {
+            Err(Invalid::one("as_of", "is missing: as_of_axis says what it means; send both or none"))
+        }
+    }
 }
 
 fn weights_from_wire(wire: Option<v1::Weights>) -> Weights {
@@ -145,11 +167,16 @@ mod tests {
             filter: Some(v1::Filter { layers: vec![9], ..Default::default() }),
             decay: Some(v1::Decay { decay: Some(v1::decay::Decay::Off(false)) }),
             now: Some(prost_types::Timestamp { seconds: i64::MAX, nanos: 0 }),
+            as_of_axis: 1,
+            policy: vec![1, 9],
             ..Default::default()
         };
         let fields: Vec<String> =
             from_wire(wire).unwrap_err().violations.into_iter().map(|v| v.field).collect();
-        assert_eq!(fields, ["vector", "mode", "filter.layers[0]", "fusion", "decay.off", "now"]);
+        assert_eq!(
+            fields,
+            ["vector", "mode", "filter.layers[0]", "as_of", "fusion", "decay.off", "policy[1]", "now"]
+        );
     }
 
     #[test]

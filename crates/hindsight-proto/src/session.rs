@@ -100,3 +100,32 @@ fn small(count: usize) -> u32 {
 pub(crate) fn wide(count: u32) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use hindsight_core::{SessionDraft, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn l8_a_session_and_its_turns_come_through() {
+        let at = Timestamp::from_ms(1_700_000_000_123);
+        let draft = SessionDraft { agent_id: Some("a1".to_owned()), ..SessionDraft::default() };
+        let session = Session {
+            session_id: "chat 今天".parse().unwrap(),
+            namespace: "ops".parse().unwrap(),
+            settings: draft.settings().unwrap(),
+            opened_at: at,
+            last_used_at: at,
+            expires_at: at.plus_ms(1),
+            turns_held: 2,
+            turns_total: 5,
+            bytes: 200,
+        };
+        assert_eq!(Session::try_from(v1::Session::from(session.clone())), Ok(session));
+        let tool = Some("grep".to_owned());
+        let turn = Turn { number: 4, role: "tool".to_owned(), content: String::new(), tool, at };
+        assert_eq!(Turn::try_from(v1::Turn::from(turn.clone())), Ok(turn.clone()));
+        assert_eq!(TurnDraft::try_from(v1::Turn::from(turn)).unwrap_err().violations[0].field, "number");
+    }
+}

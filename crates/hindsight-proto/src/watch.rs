@@ -80,3 +80,48 @@ impl TryFrom<v1::WatchEvent> for WatchEvent {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hindsight_core::{ChangeKind, Kind, MemoryId, State, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn l9_what_is_told_comes_through_and_a_notice_is_none() {
+        let one = WatchEvent {
+            index: 3,
+            change: ChangeKind::Changed,
+            id: Some(MemoryId::from_u128(7)),
+            version: Some(2),
+            kind: Some(Kind::Fact),
+            state: Some(State::Superseded),
+            superseded_by: Some(MemoryId::from_u128(8)),
+            count: None,
+            memory: None,
+        };
+        let many = WatchEvent {
+            index: 4,
+            change: ChangeKind::Purged,
+            id: None,
+            version: None,
+            kind: None,
+            state: None,
+            superseded_by: None,
+            count: Some(5),
+            memory: None,
+        };
+        let at = Timestamp::from_ms(1_700_000_000_000);
+        let watched = Watched { revision: Lsn(9), at, events: vec![one, many], more: true };
+        let wire = v1::WatchResponse::from(watched.clone());
+        assert_eq!(is_progress(&wire), None);
+        assert_eq!(Watched::try_from(wire), Ok(watched));
+        assert_eq!(is_progress(&progress(Lsn(9))), Some(Lsn(9)));
+        let unknown = v1::WatchResponse {
+            at: Some(time::to_wire(at)),
+            events: vec![v1::WatchEvent { change: 99, ..v1::WatchEvent::default() }],
+            ..v1::WatchResponse::default()
+        };
+        assert_eq!(Watched::try_from(unknown).unwrap_err().violations[0].field, "events[0].change");
+    }
+}

@@ -1,8 +1,9 @@
 //! The closed word lists: enum numbers on the wire, enums in core. Zero is no word: it means "absent".
 
 use hindsight_core::{
-    ChangeKind, Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome, Polarity,
-    Relation, RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State, Status, VectorRole, Verdict,
+    Axis, ChangeKind, Durability, Fusion, Invalid, Kind, Layer, LeftOut, Mode, OnDuplicate, Outcome,
+    Polarity, Prohibition, Reason, Relation, RuleChange, RuleEventKind, RuleState, Scope, SourceKind, State,
+    Status, VectorRole, Verdict,
 };
 
 use crate::v1;
@@ -51,6 +52,29 @@ word!(RuleState { Observing, Active, Deprecated });
 word!(VectorRole { Content, Summary, Keywords });
 word!(Mode { Hybrid, Vector, Keyword });
 word!(Fusion { Weighted, Rrf });
+word!(Axis { Valid, Known });
+word!(Prohibition { ReadOnly, NoDelete, NoExternal, NoMoney });
+word!(Reason {
+    NoSuchMemory,
+    OtherAgents,
+    Forgotten,
+    Superseded,
+    Expired,
+    NotValidYet,
+    NoLongerValid,
+    NotKnownYet,
+    Archived,
+    Quarantined,
+    RuleNotActive,
+    Filtered,
+    NotFound,
+    BelowMinScore,
+    HeldBack,
+    Collapsed,
+    BeyondTopK,
+    OutOfBudget,
+    Returned
+});
 word!(OnDuplicate { Reinforce, Reject, Allow });
 word!(Outcome { Created, Reinforced, Superseded, Echoed });
 word!(Relation { Superseded, SupersededBy, Conflict });

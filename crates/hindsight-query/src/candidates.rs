@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hindsight_core::scoring::bm25;
+
 use crate::plan::{Channel, NEIGHBOUR_MS, Plan, window_score};
 use crate::view::{Facts, ReadView};
 
@@ -18,7 +20,13 @@ pub struct Candidate<Id> {
     pub neighbours: Vec<Id>,
     /// How alike it is to the query in itself, 0–1.
     pub similarity: f64,
+    /// What `min_score` is held against: its similarity, or half that of the best neighbour that was found beside it.
+    pub support: f64,
 }
+
+/// What a neighbour's likeness to the query is worth beside one's own: an answer need not repeat the question, but what
+/// stands beside a weak find is weaker.
+const SUPPORT_OF_NEIGHBOUR: f64 = 0.5;
 
 /// What the channels look for.
 pub struct Question<V: ReadView> {
@@ -30,6 +38,8 @@ pub struct Question<V: ReadView> {
     pub bound: f64,
     /// What its text names.
     pub entities: V::Entities,
+    /// The share of the query that those names are, 0–1, by the weight of their words.
+    pub names_share: f64,
 }
 
 /// Collects candidates in the order of their handles, so that the result does not depend on which channel was first.
@@ -68,7 +78,41 @@ pub fn collect<V: ReadView>(
         None => Vec::new(),
     };
     let mut neighbours_of = neighbours_of;
-    ids.into_iter().map(|id| score(view, plan, question, id, neighbours_of(id))).collect()
+    let mut candidates: Vec<Candidate<V::Id>> =
+        ids.into_iter().map(|id| score(view, plan, question, id, neighbours_of(id))).collect();
+    support(&mut candidates);
+    candidates
+}
+
+/// Adds a memory that no channel found, scored like the others, to see where it would stand.
+pub fn add<V: ReadView>(
+    view: &V,
+    set: &V::Set,
+    plan: &Plan,
+    question: &Question<V>,
+    id: V::Id,
+    candidates: &mut Vec<Candidate<V::Id>>,
+) {
+    let Err(at) = candidates.binary_search_by(|candidate| candidate.id.cmp(&id)) else { return };
+    let looks = plan.neighbour_weight > 0.0;
+    let neighbours = if looks { view.neighbours(set, id, NEIGHBOUR_MS) } else { Vec::new() };
+    candidates.insert(at, score(view, plan, question, id, neighbours));
+    support(candidates);
+}
+
+/// Works out what `min_score` is held against. Candidates stand in the order of their handles.
+fn support<Id: Copy + Ord>(candidates: &mut [Candidate<Id>]) {
+    let similarity_of = |id: &Id| {
+        let at = candidates.binary_search_by(|candidate| candidate.id.cmp(id)).ok()?;
+        candidates.get(at).map(|candidate| candidate.similarity)
+    };
+    let best = |candidate: &Candidate<Id>| {
+        candidate.neighbours.iter().filter_map(similarity_of).fold(0.0, f64::max) * SUPPORT_OF_NEIGHBOUR
+    };
+    let beside: Vec<f64> = candidates.iter().map(best).collect();
+    for (candidate, beside) in candidates.iter_mut().zip(beside) {
+        candidate.support = candidate.similarity.max(beside);
+    }
 }
 
 fn ids_of<'a, Id: Copy + 'a>(found: impl IntoIterator<Item = &'a (Id, f32)>) -> Vec<Id> {
@@ -118,9 +162,15 @@ fn score<V: ReadView>(
             (Channel::Window { .. }, _, Some(window)) => {
                 Some(window_score(window, facts.occurred_at.as_ms()))
             }
-            (Channel::Entity { .. }, _, _) => Some(view.entity_score(id, &question.entities)),
+            (Channel::Entity { .. }, _, _) => {
+                // A name counts as a word that stands once in a text of mean length, or as far as hops leave of it.
+                let named = view.entity_score(id, &question.entities);
+                similarity = similarity.max(named * question.names_share / (bm25::K1 + 1.0));
+                Some(named)
+            }
             (Channel::Vector { .. } | Channel::Window { .. } | Channel::Newest { .. }, _, _) => None,
         })
         .collect();
-    Candidate { id, facts, raw, neighbours, similarity: similarity.clamp(0.0, 1.0) }
+    let similarity = similarity.clamp(0.0, 1.0);
+    Candidate { id, facts, raw, neighbours, similarity, support: similarity }
 }

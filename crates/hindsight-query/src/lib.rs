@@ -5,18 +5,22 @@
 //! owns; the engine implements it over the indexes of one namespace at one log position. No clock: `now` comes in.
 //!
 //! Reading order: [`view`] (what a namespace must answer), [`plan`] (what will be done, and the tree that
-//! `explain` prints), [`candidates`] (the channels), [`rank`] (one scale, one score, one order), [`run`] (the
-//! whole, step by step).
+//! `explain` prints), [`candidates`] (the channels), [`rank`] (one scale, one score, one order), `cut` and `hits` (who of
+//! them is returned), `explain` (why one is not), [`run`] (the whole, step by step).
 #![forbid(unsafe_code)]
 
 pub mod candidates;
+mod cut;
+mod explain;
+mod hits;
 pub mod plan;
 pub mod rank;
 pub mod run;
 pub mod view;
 
+pub use cut::COLLAPSE_SIMILARITY;
 pub use plan::Plan;
-pub use run::recall;
+pub use run::{explain, recall};
 pub use view::{Allowed, Facts, ReadView, VectorWay};
 
 #[cfg(test)]

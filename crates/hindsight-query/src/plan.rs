@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use hindsight_core::scoring::fusion;
 use hindsight_core::timewords::Window;
-use hindsight_core::{Fusion, Mode, Recall};
+use hindsight_core::{AsOf, Axis, Fusion, Mode, Recall};
 
 use crate::view::VectorWay;
 
@@ -123,6 +123,21 @@ pub struct Plan {
     pub candidates: usize,
     /// Hits returned.
     pub returned: usize,
+    /// What became of the others, beside those that were cut.
+    pub choice: Counts,
+    /// The past time that is asked for.
+    pub as_of: Option<AsOf>,
+    /// How much hits should differ from each other.
+    pub diversity: Option<f64>,
+}
+
+/// How many candidates collapsed into others, and how many were held back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Collapsed into newer ones.
+    pub collapsed: usize,
+    /// Held back by the task's policy.
+    pub held_back: usize,
 }
 
 impl Plan {
@@ -171,6 +186,9 @@ impl Plan {
             names,
             candidates: 0,
             returned: 0,
+            choice: Counts::default(),
+            as_of: recall.as_of,
+            diversity: recall.diversity,
         }
     }
 
@@ -218,6 +236,17 @@ impl Display for Plan {
         }
         if !self.names.is_empty() {
             writeln!(f, "├─ names: {}", self.names.join(", "))?;
+        }
+        if let Some(share) = self.diversity {
+            writeln!(f, "├─ diversity: {share:.2} for being different")?;
+        }
+        let Counts { collapsed, held_back } = self.choice;
+        if collapsed + held_back > 0 {
+            writeln!(f, "├─ collapsed into newer ones: {collapsed}, held back by policy: {held_back}")?;
+        }
+        if let Some(as_of) = self.as_of {
+            let what = if as_of.axis == Axis::Valid { "was true" } else { "was known" };
+            writeln!(f, "├─ as of {}: what {what} then", as_of.at)?;
         }
         write!(f, "└─ filter: {} allowed, exact", self.allowed)
     }

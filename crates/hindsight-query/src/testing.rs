@@ -1,7 +1,8 @@
 //! A namespace small enough to be understood at a glance: a list of memories, read by brute force.
 
 use hindsight_core::draft::{Draft, Moment};
-use hindsight_core::{Embedding, Lsn, Memory, MemoryId, State, Timestamp};
+use hindsight_core::explain::Barrier;
+use hindsight_core::{AsOf, Axis, Embedding, Lsn, Memory, MemoryId, Reason, State, Timestamp};
 
 use crate::view::{Allowed, Facts, ReadView, VectorWay};
 
@@ -57,10 +58,27 @@ impl ReadView for Shelf {
         let yes = |memory: &Memory| {
             memory.state == State::Active
                 && memory.is_visible_to(allowed.agent)
-                && (allowed.include_history || memory.is_valid_at(allowed.now))
+                && match allowed.as_of {
+                    Some(as_of) => as_of.counts(memory, None, []).is_ok(),
+                    None => allowed.include_history || memory.is_valid_at(allowed.now),
+                }
                 && allowed.filter.matches(memory, allowed.now)
         };
         (0..self.rows.len()).filter(|row| yes(&self.rows[*row].0)).collect()
+    }
+
+    fn place(&self, set: &Vec<usize>, _: &Allowed<'_>, id: MemoryId) -> Result<usize, Barrier> {
+        let row = self.rows.iter().position(|(memory, _)| memory.id == id);
+        let row = row.ok_or_else(|| Barrier::new(Reason::NoSuchMemory, "there is none"))?;
+        set.contains(&row).then_some(row).ok_or_else(|| Barrier::new(Reason::Filtered, "filter"))
+    }
+
+    fn first_at(&self, axis: Axis, _: Option<&str>) -> Option<Timestamp> {
+        let at = |memory: &Memory| match axis {
+            Axis::Valid => hindsight_core::learn::holds_from(memory),
+            Axis::Known => memory.created_at,
+        };
+        self.rows.iter().map(|(memory, _)| at(memory)).min()
     }
 
     fn count(&self, set: &Vec<usize>) -> u64 {
@@ -181,7 +199,15 @@ impl ReadView for Shelf {
         }
     }
 
-    fn memory(&self, id: usize) -> Option<Memory> {
-        Some(self.rows[id].0.clone())
+    fn memory(&self, id: usize) -> Option<&Memory> {
+        Some(&self.rows[id].0)
+    }
+
+    fn content_vector(&self, id: usize) -> Option<&[f32]> {
+        self.rows[id].1.as_ref().map(Embedding::as_slice)
+    }
+
+    fn changed_since(&self, id: usize, as_of: AsOf) -> bool {
+        as_of.changed_since(&self.rows[id].0, None)
     }
 }

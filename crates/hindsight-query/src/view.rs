@@ -1,20 +1,25 @@
 //! What a namespace must be able to answer, at one log position, for a recall to run on it.
 
+use hindsight_core::explain::Barrier;
 use hindsight_core::scoring::confidence::Standing;
-use hindsight_core::{Embedding, Filter, Kind, Lsn, Memory, MemoryId, SourceKind, Status, Timestamp};
+use hindsight_core::{
+    AsOf, Axis, Embedding, Filter, Kind, Lsn, Memory, MemoryId, SourceKind, Status, Timestamp,
+};
 
 /// Who may be returned, apart from the ranking.
 #[derive(Debug, Clone, Copy)]
 pub struct Allowed<'a> {
     /// The structured conditions.
     pub filter: &'a Filter,
-    /// The time at which validity, expiry and "last 7 days" are judged.
+    /// The time at which "last 7 days" is judged, and validity and expiry where there is no `as_of`.
     pub now: Timestamp,
+    /// The past time at which validity and expiry are judged.
+    pub as_of: Option<AsOf>,
     /// The agent that asks.
     pub agent: Option<&'a str>,
     /// Whether archived memories may be returned.
     pub include_archived: bool,
-    /// Whether superseded, expired and no longer valid memories may be returned.
+    /// Whether superseded, expired and no longer valid memories may be returned, and rules that are not active.
     pub include_history: bool,
 }
 
@@ -104,6 +109,13 @@ pub trait ReadView {
     fn revision(&self) -> Lsn;
     /// The exact set of memories that may be returned.
     fn allowed(&self, allowed: &Allowed<'_>) -> Self::Set;
+    /// The handle on a memory of `set`, which `allowed` gave; or what keeps it out. The same steps decide as for the set.
+    ///
+    /// # Errors
+    /// What keeps it out.
+    fn place(&self, set: &Self::Set, allowed: &Allowed<'_>, id: MemoryId) -> Result<Self::Id, Barrier>;
+    /// The earliest time at which any memory that the agent may see counts; none when there is no memory.
+    fn first_at(&self, axis: Axis, agent: Option<&str>) -> Option<Timestamp>;
     /// How many memories are in a set.
     fn count(&self, set: &Self::Set) -> u64;
     /// Prepares a query vector. It is of the namespace's dimension; the caller has checked.
@@ -154,6 +166,10 @@ pub trait ReadView {
     fn neighbours(&self, set: &Self::Set, id: Self::Id, within_ms: i64) -> Vec<Self::Id>;
     /// The facts about a memory.
     fn facts(&self, id: Self::Id) -> Facts;
-    /// The memory itself; asked for winners only. Absent only when `id` is not of this view.
-    fn memory(&self, id: Self::Id) -> Option<Memory>;
+    /// The memory itself. Absent only when `id` is not of this view.
+    fn memory(&self, id: Self::Id) -> Option<&Memory>;
+    /// The vector of its content, of unit length; absent when it has none.
+    fn content_vector(&self, id: Self::Id) -> Option<&[f32]>;
+    /// Whether a memory was changed after the time that is asked for, so that it may have said something else then.
+    fn changed_since(&self, id: Self::Id, as_of: AsOf) -> bool;
 }

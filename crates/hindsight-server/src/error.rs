@@ -2,11 +2,14 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
+use hindsight_auth::{StoreError, audit::AuditError};
 use hindsight_embed::LoadError;
 use hindsight_engine::EngineError;
 use hindsight_storage::StorageErrorKind;
 
+use crate::access::Exposed;
 use crate::config::ConfigError;
+use crate::net::tls::TlsError;
 
 /// Why a server did not start, or did not stop cleanly.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,18 @@ pub enum ServeError {
     /// The descriptions that are part of the program are damaged: a fault of the build.
     #[error("the gRPC descriptions can't be served")]
     Reflection(#[from] tonic_reflection::server::Error),
+    /// The credentials can't be read.
+    #[error(transparent)]
+    Tokens(#[from] StoreError),
+    /// The certificates can't be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// An address that others could reach, without what keeps them out.
+    #[error(transparent)]
+    Exposed(#[from] Exposed),
+    /// The audit trail can't be opened.
+    #[error("the audit trail can't be used (audit.level = \"off\" does without)")]
+    Audit(#[from] AuditError),
     /// Signals can't be listened for.
     #[error("can't listen for signals")]
     Signals(#[source] io::Error),
@@ -56,7 +71,10 @@ impl ServeError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            ServeError::Config(_) => 78,
+            ServeError::Config(_) | ServeError::Tls(_) | ServeError::Exposed(_) => 78,
+            ServeError::Tokens(StoreError::Damaged { .. }) => 65,
+            ServeError::Tokens(_) => 78,
+            ServeError::Audit(_) => 74,
             ServeError::Open { source, .. } | ServeError::Close(source) => of_engine(source),
             ServeError::Bind { .. }
             | ServeError::Embedder(_)

@@ -5,16 +5,17 @@
 //! either front is convert, call, convert; fields are checked by `hindsight-core`, writes and recalls are the engine's.
 //!
 //! The life of a call: `net::listener` (a connection's place) → `net::connection` → `net::guard` (id, place, time limit,
-//! an answer even after a panic) → `grpc` or `http` (convert) → `app` (embed, run beside the network's threads, wait for
+//! an answer even after a panic) → `access` (whose call, may it be made, where) → `grpc` or `http` (convert) → `app` (embed, run beside the network's threads, wait for
 //! the sync) → the engine.
 //!
-//! It binds loopback only, because there are no credentials yet; and since any web page can reach loopback, the HTTP
-//! port refuses what a browser sends for another site.
+//! Without credentials it binds loopback only; and since any web page can reach loopback, the HTTP port then refuses what a
+//! browser sends for another site. `access` has the locks: who may make which call, and in which namespace.
 //!
-//! Reading order: [`config`] (what can be set), [`server`] (start and stop), `app`, `net`, `grpc`, `http`, [`logging`],
+//! Reading order: [`config`] (what can be set), [`server`] (start and stop), `access`, `app`, `net`, `grpc`, `http`, [`logging`],
 //! [`error`] (why it does not start, and the exit code).
 #![forbid(unsafe_code)]
 
+mod access;
 mod app;
 pub mod config;
 pub mod error;
@@ -26,7 +27,9 @@ pub mod server;
 mod signals;
 mod words;
 
+pub use access::Exposed;
 pub use config::{Config, ConfigError, Overrides};
 pub use error::ServeError;
 pub use hindsight_engine::Clock;
+pub use net::tls::TlsError;
 pub use server::{Running, Server};

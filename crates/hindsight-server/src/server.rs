@@ -19,11 +19,12 @@ use tokio::{
 };
 
 use crate::{
+    access::{Access, Exposed, keep},
     app::{self, App, jobs},
     config::Config,
     error::ServeError,
     grpc, http,
-    net::{ConnectionLimits, Front, Guard, Listener, Phase, Places, guard::RequestIds},
+    net::{ConnectionLimits, Front, Guard, Listener, Phase, Places, Tls, guard::RequestIds},
     signals::{Signals, ignore_file_size_limit},
 };
 
@@ -43,6 +44,7 @@ pub struct Running {
     http: SocketAddr,
     report: OpenReport,
     engine: Arc<Engine>,
+    access: Arc<Access>,
     phase: watch::Sender<Phase>,
     tasks: JoinSet<()>,
     drain: Duration,
@@ -64,11 +66,15 @@ impl Server {
     pub async fn start_with(config: &Config, clock: Clock) -> Result<Running, ServeError> {
         ignore_file_size_limit().map_err(ServeError::Signals)?;
         // Ports first: a port that is taken is found out before a log is replayed.
+        let access = Arc::new(Access::load(config)?);
+        let tls = Tls::load(&config.tls)?;
+        Exposed::check(config, access.required())?;
         let grpc_socket = bind(config.listen, "gRPC")?;
         let http_socket = bind(config.http, "HTTP")?;
         let embedder: Arc<dyn Embedder> = Arc::new(StaticEmbedder::load()?);
         let (engine, report) = open(config, clock, &embedder).await?;
         let engine = Arc::new(engine);
+        open_trail(&access, config).await?;
         let (phase, phase_seen) = watch::channel(Phase::Serving);
         let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), phase_seen.clone()));
         let reporter = tonic_health::server::HealthReporter::new();
@@ -88,10 +94,17 @@ impl Server {
             router,
             limits: Arc::clone(&limits),
             places: places.clone(),
+            tls: tls.clone(),
         };
-        let grpc_router = grpc::router(&app, reporter.clone(), &config.limits, guard_of(Front::Grpc))?;
-        let http_router =
-            http::router(&app, config.limits.message_bytes, phase_seen.clone(), guard_of(Front::Http));
+        let grpc_router =
+            grpc::router(&app, &access, reporter.clone(), &config.limits, guard_of(Front::Grpc))?;
+        let http_router = http::router(
+            &app,
+            &access,
+            config.limits.message_bytes,
+            phase_seen.clone(),
+            guard_of(Front::Http),
+        );
         let grpc_listener = listener(grpc_socket, Front::Grpc, grpc_router);
         let http_listener = listener(http_socket, Front::Http, http_router);
         let (grpc, http) = (address(&grpc_listener, config.listen)?, address(&http_listener, config.http)?);
@@ -99,13 +112,15 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(grpc_listener.serve(phase_seen.clone()));
         tasks.spawn(http_listener.serve(phase_seen.clone()));
+        tasks.spawn(keep(Arc::clone(&access), tls.clone(), phase_seen.clone()));
         tasks.spawn(jobs::drive(Arc::clone(&engine), phase_seen.clone()));
         tasks.spawn(app::sessions::sweep(Arc::clone(&app), phase_seen.clone()));
         tasks.spawn(grpc::health::watch(app, reporter, phase_seen));
         tracing::info!(clean = report.recovered.clean_shutdown, "{}", report.last_stop());
-        tracing::info!(%grpc, %http, data = %config.data.display(), %report, "serving");
+        let (tokens, encrypted) = (access.required(), tls.is_some());
+        tracing::info!(%grpc, %http, tokens, tls = encrypted, data = %config.data.display(), %report, "serving");
         let drain = Duration::from_millis(config.timeouts.drain_ms);
-        Ok(Running { grpc, http, report, engine, phase, tasks, drain })
+        Ok(Running { grpc, http, report, engine, access, phase, tasks, drain })
     }
 }
 
@@ -182,6 +197,9 @@ impl Running {
             () = now => {}
         }
         self.tasks.shutdown().await;
+        if let Some(head) = self.access.trail_head().await {
+            tracing::info!(%head, "the audit trail ends here");
+        }
         let engine = Arc::clone(&self.engine);
         // The last sync blocks its thread. A panic there means that the log was not closed.
         let closed = tokio::task::spawn_blocking(move || engine.close()).await;
@@ -195,6 +213,13 @@ impl Running {
             Err(panic) => Err(ServeError::Panicked(panic)),
         }
     }
+}
+
+/// Opens the audit trail, beside the network's threads.
+async fn open_trail(access: &Arc<Access>, config: &Config) -> Result<(), ServeError> {
+    let (access, data) = (Arc::clone(access), config.data.clone());
+    let opened = tokio::task::spawn_blocking(move || access.open_trail(&data)).await;
+    Ok(opened.map_err(ServeError::Panicked)??)
 }
 
 /// Opens the data directory. The embedder's is the model whose cosines the built-in thresholds are for; it also makes the
@@ -254,7 +279,8 @@ fn address(listener: &Listener, wished: SocketAddr) -> Result<SocketAddr, ServeE
     listener.address().map_err(|source| ServeError::Bind { what: "a client", address: wished, source })
 }
 
-fn now() -> Timestamp {
+/// The time.
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

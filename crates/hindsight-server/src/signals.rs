@@ -48,6 +48,37 @@ impl Signals {
     }
 }
 
+/// Waits for SIGHUP, which asks for files to be read anew.
+pub(crate) struct Hangup {
+    /// None where it can't be listened for; then it keeps the system's default.
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl Hangup {
+    /// Takes the signal over from the system's default, which is to kill the process.
+    pub(crate) fn listen() -> Hangup {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            Hangup { signal: signal(SignalKind::hangup()).ok() }
+        }
+        #[cfg(not(unix))]
+        Hangup {}
+    }
+
+    /// The next one.
+    pub(crate) async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.signal
+            && signal.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
 /// Takes over the signal that a write behind the limit of a file's size (`RLIMIT_FSIZE`) brings, whose default is to kill
 /// the process. The write answers with an error then, as on a full disk.
 ///

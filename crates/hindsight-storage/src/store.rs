@@ -284,6 +284,9 @@ impl<I: Io> Storage<I> {
     }
 }
 
+/// The folder of `hindsight-auth`, which the storage has nothing to do with.
+const CREDENTIALS: &str = "auth";
+
 /// What is in a directory.
 enum Occupant {
     /// No directory, an empty one, or one that was being made into a database when the process stopped.
@@ -302,8 +305,9 @@ impl Occupant {
         if names.iter().any(|name| name == format::FILE_NAME) {
             return Format::read(io, dir).map(Occupant::Database);
         }
-        // Those that the making of a database leaves when it is interrupted, and that of a new ext4 file system.
-        let harmless = [lock::FILE_NAME, format::TMP_NAME, "lost+found"];
+        // Those that the making of a database leaves when it is interrupted, that of a new ext4 file system, and the folder of
+        // credentials, which may be made before the database.
+        let harmless = [lock::FILE_NAME, format::TMP_NAME, "lost+found", CREDENTIALS];
         if names.iter().all(|name| harmless.iter().any(|harmless| name == harmless)) {
             Ok(Occupant::Nothing)
         } else {

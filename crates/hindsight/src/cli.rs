@@ -1,6 +1,8 @@
 //! What the command line may say: the global flags and the list of commands. Each command's own flags stand
 //! with the command.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, builder::NonEmptyStringValueParser};
 use hindsight_core::{Namespace, time::Span};
 
@@ -16,6 +18,7 @@ Examples:
   hindsight -n ops recall \"上周部署失败的原因\" --status failure --last 7d
   hindsight -n ops export --out ops.jsonl
   hindsight -n ops mcp config --client claude-code
+  hindsight token create --data ./data --name admin --right admin
   hindsight backup create --out monday.backup";
 
 const EXIT_CODES: &str = "\
@@ -47,6 +50,14 @@ pub(crate) struct Globals {
     /// The namespace to work in
     #[arg(short, long, global = true, env = "HINDSIGHT_NAMESPACE", value_name = "NAME")]
     pub(crate) namespace: Option<Namespace>,
+    /// The token to call with
+    #[arg(long, global = true, env = "HINDSIGHT_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+    /// A file with the token to call with
+    #[arg(long, global = true, env = "HINDSIGHT_TOKEN_FILE", value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
     /// How to print: table, json, jsonl [default: table on a terminal, else JSON]
     #[arg(short, long, global = true, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output: Option<Format>,
@@ -56,6 +67,37 @@ pub(crate) struct Globals {
     /// Print without colours (also: NO_COLOR)
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
+}
+
+/// How the connection to an `https://` server is encrypted.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TlsFlags {
+    /// Who may have signed the certificate of an https:// server, as PEM [default: whom this system trusts]
+    #[arg(
+        long,
+        global = true,
+        env = "HINDSIGHT_TLS_CA",
+        value_name = "FILE",
+        help_heading = "Global options"
+    )]
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// The name that its certificate is for, when it is not that of the URL
+    #[arg(
+        long,
+        global = true,
+        env = "HINDSIGHT_TLS_DOMAIN",
+        value_name = "NAME",
+        help_heading = "Global options"
+    )]
+    pub(crate) tls_domain: Option<String>,
+    /// Your own certificate, for a server that asks for one
+    #[arg(long, global = true, env = "HINDSIGHT_TLS_CLIENT_CERT", value_name = "FILE")]
+    #[arg(requires = "tls_client_key", help_heading = "Global options")]
+    pub(crate) tls_client_cert: Option<PathBuf>,
+    /// The key of your own certificate
+    #[arg(long, global = true, env = "HINDSIGHT_TLS_CLIENT_KEY", value_name = "FILE")]
+    #[arg(requires = "tls_client_cert", help_heading = "Global options")]
+    pub(crate) tls_client_key: Option<PathBuf>,
 }
 
 /// What to do.
@@ -70,6 +112,8 @@ pub(crate) enum Command {
     /// Ask for the memories that matter now
     #[command(visible_alias = "search")]
     Recall(Box<commands::recall::RecallArgs>),
+    /// Say why a memory is in the answer to a question, or why it is not
+    Explain(Box<commands::recall::ExplainArgs>),
     /// Show memories by id
     Get(commands::get::GetArgs),
     /// List memories
@@ -112,6 +156,10 @@ pub(crate) enum Command {
     Repair(commands::repair::RepairArgs),
     /// Show what stands in a file of a database, or in a backup
     Inspect(commands::inspect::InspectArgs),
+    /// Say who may call: make, name and take back tokens
+    Token(commands::token::TokenArgs),
+    /// Show who did what, and check that the record of it is whole
+    Audit(commands::audit::AuditArgs),
     /// Count what a namespace holds
     Stats,
     /// Name the namespaces, drop one, or set something about one

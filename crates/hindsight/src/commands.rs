@@ -1,5 +1,6 @@
 //! One file a command: its flags, what it asks of the server, and how the answer is printed.
 
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod demo;
 pub(crate) mod export;
@@ -22,6 +23,7 @@ pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod stats;
+pub(crate) mod token;
 pub(crate) mod update;
 pub(crate) mod verify;
 pub(crate) mod version;

@@ -1,11 +1,12 @@
 //! The way to the server: made lazily, so that the first call says what is wrong with it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use hindsight_client::{Client, ClientBuilder, Error, NamespaceHandle};
 use hindsight_core::{Namespace, time::Span};
 
-use crate::cli::Globals;
+use crate::cli::{Globals, TlsFlags};
 use crate::failure::Failure;
 use crate::output::tell;
 
@@ -19,7 +20,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// A connection to the server that the flags name. It needs a Tokio runtime.
     pub(crate) fn new(globals: Globals) -> Result<Connection, Failure> {
-        let client = client(&globals.server, globals.timeout)?;
+        let client = client_of(&globals.server, &globals)?;
         Ok(Connection { client, namespace: globals.namespace, server: globals.server })
     }
 
@@ -67,10 +68,50 @@ impl Connection {
     }
 }
 
-/// A client for one server, which connects with its first call.
+/// A client for the server that the flags name, with their token; it connects with its first call.
+pub(crate) fn client_of(server: &str, globals: &Globals) -> Result<Client, Failure> {
+    let mut builder = builder(globals.timeout);
+    if let Some(token) = token(globals)? {
+        builder = builder.token(token);
+    }
+    let TlsFlags { tls_ca, tls_domain, tls_client_cert, tls_client_key } = &globals.tls;
+    if let Some(path) = tls_ca {
+        builder = builder.tls_ca(read(path)?);
+    }
+    if let Some(domain) = tls_domain {
+        builder = builder.tls_domain(domain);
+    }
+    if let (Some(certificate), Some(key)) = (tls_client_cert, tls_client_key) {
+        builder = builder.tls_identity(read(certificate)?, read_text(key)?);
+    }
+    Ok(builder.connect_lazy(server)?)
+}
+
+/// The token of the flags; one that is named outright goes before that of a file.
+fn token(globals: &Globals) -> Result<Option<String>, Failure> {
+    match (&globals.token, &globals.token_file) {
+        (Some(token), _) => Ok(Some(token.clone())),
+        (None, Some(path)) => read_text(path).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|source| Failure::Read { name: path.display().to_string(), source })
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|source| Failure::Read { name: path.display().to_string(), source })
+}
+
+/// A client for one server of this program's own, which needs no token; it connects with its first call.
 pub(crate) fn client(server: &str, timeout: Span) -> Result<Client, Failure> {
+    Ok(builder(timeout).connect_lazy(server)?)
+}
+
+fn builder(timeout: Span) -> ClientBuilder {
     let timeout = Duration::from_millis(u64::try_from(timeout.as_ms()).unwrap_or(u64::MAX));
     // A server that never answers must not take longer to be found out than a call may take.
     let connect_timeout = timeout.min(Duration::from_secs(5));
-    Ok(ClientBuilder::new().timeout(timeout).connect_timeout(connect_timeout).connect_lazy(server)?)
+    ClientBuilder::new().timeout(timeout).connect_timeout(connect_timeout)
 }

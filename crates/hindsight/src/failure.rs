@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
+use hindsight_auth::{StoreError, audit::AuditError};
 use hindsight_client::Error;
 use hindsight_core::{Invalid, Violation};
 use hindsight_server::{ConfigError, ServeError};
@@ -78,6 +79,12 @@ pub(crate) enum Failure {
     #[error("{} damaged or missing", counted(*files, "file is", "files are"))]
     Unsound { files: u64 },
     #[error(transparent)]
+    Tokens(#[from] StoreError),
+    #[error(transparent)]
+    Trail(#[from] AuditError),
+    #[error("the audit trail is not as it was written: {}", counted(*faults, "fault", "faults"))]
+    TrailUnsound { faults: u64 },
+    #[error(transparent)]
     Repair(#[from] RepairError),
     #[error(transparent)]
     Inspect(#[from] InspectError),
@@ -123,7 +130,11 @@ impl Failure {
                 _ => 1,
             },
             Failure::LinesRefused { .. } => 7,
-            Failure::Unsound { .. } | Failure::BackupUnsound { .. } => 8,
+            Failure::Unsound { .. } | Failure::BackupUnsound { .. } | Failure::TrailUnsound { .. } => 8,
+            Failure::Tokens(StoreError::Wish(_)) => 2,
+            Failure::Tokens(StoreError::Unknown { .. }) => 3,
+            Failure::Tokens(StoreError::Damaged { .. }) => 65,
+            Failure::Tokens(StoreError::TooNew { .. }) => 78,
             Failure::Backup { source, .. } => of_storage(source.kind()),
             Failure::OtherBackup { .. } => 65,
             Failure::Storage(error) => of_storage(error.kind()),
@@ -141,6 +152,8 @@ impl Failure {
             | Failure::Sample(_)
             | Failure::DemoFailed { .. }
             | Failure::Inspect(_)
+            | Failure::Tokens(_)
+            | Failure::Trail(_)
             | Failure::Mcp(_)
             | Failure::Io(_) => 1,
         }
@@ -173,6 +186,12 @@ impl Failure {
         let hint = match self {
             Failure::Call(Error::Connect { .. }) => {
                 Some("start one with `hindsight serve`, or say where it is with --server or HINDSIGHT_SERVER")
+            }
+            Failure::Call(Error::PermissionDenied { reason, .. }) if reason == "TOKEN_MISSING" => Some(
+                "name the file of a token with --token-file or HINDSIGHT_TOKEN_FILE, or set HINDSIGHT_TOKEN",
+            ),
+            Failure::Call(Error::PermissionDenied { reason, .. }) if reason.starts_with("TOKEN_") => {
+                Some("whoever has the data directory makes a new one: `hindsight token create --data DIR …`")
             }
             Failure::Call(Error::Deadline { .. }) => Some("give it longer with --timeout"),
             Failure::Call(Error::OutOfRange { oldest: Some(oldest), .. }) => {

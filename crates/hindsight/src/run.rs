@@ -40,6 +40,16 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Mcp(args) => {
             runtime(Builder::new_multi_thread())?.block_on(commands::mcp::run(args, globals))
         }
+        Command::Token(args) => {
+            runtime(Builder::new_current_thread())?
+                .block_on(commands::token::run(args, globals, &mut out))?;
+            out.flush()
+        }
+        Command::Audit(args) => {
+            runtime(Builder::new_current_thread())?
+                .block_on(commands::audit::run(args, globals, &mut out))?;
+            out.flush()
+        }
         Command::Verify(args) => commands::verify::run(&args, &mut out),
         Command::Repair(args) => commands::repair::run(&args, &mut out),
         Command::Inspect(args) => {
@@ -64,6 +74,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Write(args) => commands::write::run(c, *args, out).await,
         Command::Record(args) => commands::record::run(c, *args, out).await,
         Command::Recall(args) => commands::recall::run(c, *args, out).await,
+        Command::Explain(args) => commands::recall::explain(c, *args, out).await,
         Command::Get(args) => commands::get::run(c, args, out).await,
         Command::List(args) => commands::list::run(c, *args, out).await,
         Command::Update(args) => commands::update::run(c, *args, out).await,
@@ -97,6 +108,8 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         | Command::Demo(_)
         | Command::Version
         | Command::Mcp(_)
+        | Command::Token(_)
+        | Command::Audit(_)
         | Command::Verify(_)
         | Command::Repair(_)
         | Command::Inspect(_)

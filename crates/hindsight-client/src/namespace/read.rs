@@ -1,7 +1,7 @@
 //! Asking, reading by id, listing, counting.
 
-use hindsight_core::{Filter, Invalid, Memory, MemoryId, Recall, Recalled};
-use hindsight_proto::call::{GetCall, ListCall, RecallCall};
+use hindsight_core::{Explanation, Filter, Invalid, Memory, MemoryId, Recall, Recalled};
+use hindsight_proto::call::{ExplainCall, GetCall, ListCall, RecallCall};
 use hindsight_proto::v1;
 
 use super::NamespaceHandle;
@@ -31,6 +31,16 @@ impl NamespaceHandle {
         };
         let answer = self.transport.call(How::read(self.timeout), call.into_wire()?, send).await?;
         Recalled::try_from(answer).map_err(Error::unreadable)
+    }
+
+    pub(crate) async fn explain(&self, recall: Recall, id: MemoryId) -> Result<Explanation, Error> {
+        let call = ExplainCall { recall: RecallCall { namespace: self.namespace.clone(), recall }, id };
+        let send = |request| {
+            let mut service = self.transport.memories();
+            async move { service.explain(request).await }
+        };
+        let answer = self.transport.call(How::read(self.timeout), call.into_wire()?, send).await?;
+        Explanation::try_from(answer).map_err(Error::unreadable)
     }
 
     /// One memory by its id, in whatever state it is.

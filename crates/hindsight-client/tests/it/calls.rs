@@ -2,8 +2,8 @@
 
 use futures_util::TryStreamExt as _;
 use hindsight_client::{
-    BatchOptions, Draft, Error, Feedback, Filter, ForgetMode, NamespaceHandle, Outcome, Patch, Recall, State,
-    Status, Verdict, WriteEntry,
+    BatchOptions, Draft, Error, Feedback, Filter, ForgetMode, NamespaceHandle, Outcome, Patch, Prohibition,
+    Reason, Recall, State, Status, Verdict, WriteEntry,
 };
 
 use crate::mock::{Mock, Running};
@@ -119,6 +119,10 @@ async fn a_recall_carries_its_choices() {
     let whole =
         ops.recall(Recall { query: "x".to_owned(), top_k: 2, ..Recall::default() }).send().await.unwrap();
     assert_eq!((whole.hits.len(), whole.plan), (2, None));
+    let text = ops.recall("x").policy([Prohibition::NoMoney]).as_text().await.unwrap();
+    assert_eq!((text.text.as_deref(), text.text_tokens), (Some("[NoMoney]"), Some(7)));
+    let why = ops.recall("什么").why(whole.hits[0].memory.id).await.unwrap();
+    assert_eq!((why.reason, why.detail.as_str(), why.rank), (Reason::Returned, "什么", Some(1)));
 }
 
 #[tokio::test]

@@ -31,7 +31,6 @@ async fn nothing_listens() {
 #[tokio::test]
 async fn a_url_without_scheme_is_refused_at_once() {
     assert_eq!(hint("127.0.0.1:7420").await, ConnectHint::MissingScheme);
-    assert_eq!(hint("https://127.0.0.1:7420").await, ConnectHint::TlsUnsupported);
 }
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use hindsight_client::{Client, ClientBuilder};
 use hindsight_core::draft::Moment;
 use hindsight_core::{
-    Breakdown, Draft, Filter, Hit, Lsn, Memory, MemoryId, Namespace, RecallId, Recalled, State, Timestamp,
+    Breakdown, Draft, Explanation, Filter, Hit, Lsn, Memory, MemoryId, Namespace, Reason, RecallId, Recalled,
+    State, Timestamp,
 };
 use hindsight_proto::call::*;
 use hindsight_proto::v1;
@@ -231,6 +232,9 @@ impl MemoryService for Mock {
                 matched_terms: vec![recall.query.clone()],
                 path: Vec::new(),
             },
+            verified_count: 0,
+            collapsed: Vec::new(),
+            changed_since: false,
         };
         let recalled = Recalled {
             allowed: found.len() as u64,
@@ -238,12 +242,34 @@ impl MemoryService for Mock {
             recall_id: (!recall.observe).then(|| RecallId::new(Timestamp::from_ms(1_700_000_000_000), 5)),
             revision: Lsn(3),
             omitted: 0,
+            held_back: std::collections::BTreeMap::new(),
+            text: recall.as_text.then(|| format!("{:?}", recall.policy)),
+            text_tokens: recall.as_text.then_some(7),
             window: None,
             plan: recall
                 .vector
                 .map(|vector| format!("{:?} by {:?}", vector.as_slice(), recall.embedding_model)),
         };
         Ok(Response::new(recalled.into()))
+    }
+
+    async fn explain(&self, request: Request<v1::ExplainRequest>) -> Answer<v1::ExplainResponse> {
+        self.enter("Explain", &request, "").await?;
+        let call = ExplainCall::from_wire(request.into_inner()).unwrap();
+        let returned = self.matching(&Filter::default()).iter().any(|memory| memory.id == call.id);
+        let explanation = Explanation {
+            id: call.id,
+            reason: if returned { Reason::Returned } else { Reason::NoSuchMemory },
+            detail: call.recall.recall.query,
+            other: None,
+            rank: returned.then_some(1),
+            similarity: None,
+            breakdown: None,
+            allowed: 1,
+            revision: Lsn(3),
+            plan: String::new(),
+        };
+        Ok(Response::new(explanation.into()))
     }
 
     async fn update(&self, request: Request<v1::UpdateRequest>) -> Answer<v1::UpdateResponse> {
@@ -401,6 +427,25 @@ impl AdminService for Mock {
     async fn purge(&self, request: Request<v1::PurgeRequest>) -> Answer<v1::PurgeResponse> {
         self.enter("Purge", &request, &request.get_ref().request_id).await?;
         Err(Status::not_found("this mock holds nothing to purge"))
+    }
+
+    async fn create_token(&self, _: Request<v1::CreateTokenRequest>) -> Answer<v1::CreateTokenResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn list_tokens(&self, _: Request<v1::ListTokensRequest>) -> Answer<v1::ListTokensResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn revoke_token(&self, _: Request<v1::RevokeTokenRequest>) -> Answer<v1::RevokeTokenResponse> {
+        Err(Status::not_found("this mock has no credentials"))
+    }
+
+    async fn list_audit_events(
+        &self,
+        _: Request<v1::ListAuditEventsRequest>,
+    ) -> Answer<v1::ListAuditEventsResponse> {
+        Err(Status::not_found("this mock has no credentials"))
     }
 
     async fn consolidate(&self, request: Request<v1::ConsolidateRequest>) -> Answer<v1::ConsolidateResponse> {

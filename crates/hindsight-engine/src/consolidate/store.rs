@@ -95,6 +95,22 @@ pub(crate) fn fitting(cell: &Cell, state: &NamespaceState, vectors: Option<&RawV
     if checked.fit(&cell.name, state, None).is_ok() { checked } else { CheckedVectors::default() }
 }
 
+/// Whether a rule to come says what was forgotten or purged: then it is not learnt again.
+pub(super) fn is_unlearnt<I: Io>(
+    engine: &EngineOver<I>,
+    cell: &Cell,
+    ruling: &Ruling,
+    at: Timestamp,
+) -> bool {
+    let Ruling::Create { draft, .. } = ruling else { return false };
+    let id = MemoryId::new(at, 0);
+    let Ok(rule) = born((**draft).clone(), id, &cell.name, CheckedVectors::default(), at) else {
+        return true;
+    };
+    let state = cell.state.read();
+    engine.refuse_forgotten(&cell.name, &Overlay::new(&state), &rule.memory, None, at).is_err()
+}
+
 /// The text of a rule to come.
 pub(super) fn text_of(ruling: &Ruling) -> &str {
     match ruling {

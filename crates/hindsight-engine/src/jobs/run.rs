@@ -11,13 +11,16 @@ use crate::engine::EngineOver;
 use crate::error::EngineError;
 use crate::namespaces::Cell;
 
+/// A namespace, and what is left to do there.
+type Place<I> = (Arc<Cell>, Box<dyn Work<I>>);
+
 pub(super) struct Run<I: Io> {
     pub(super) report: JobReport,
     /// Namespaces that were not in memory.
     pub(super) left_out: BTreeSet<Namespace>,
     names: VecDeque<Namespace>,
     /// The namespace that it is in.
-    place: Option<(Arc<Cell>, Box<dyn Work<I>>)>,
+    place: Option<Place<I>>,
 }
 
 impl<I: Io> Run<I> {
@@ -49,11 +52,7 @@ impl<I: Io> Run<I> {
     }
 
     /// Nothing where the namespace has gone, or is not in memory and holds nothing for this job.
-    fn enter(
-        &mut self,
-        engine: &EngineOver<I>,
-        name: &Namespace,
-    ) -> Result<Option<(Arc<Cell>, Box<dyn Work<I>>)>, EngineError> {
+    fn enter(&mut self, engine: &EngineOver<I>, name: &Namespace) -> Result<Option<Place<I>>, EngineError> {
         let job = self.report.job;
         let Some(cell) = engine.namespaces.get(name).filter(|cell| cell.exists()) else { return Ok(None) };
         if !cell.is_loaded() {

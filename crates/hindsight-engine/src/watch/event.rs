@@ -63,7 +63,7 @@ impl Seer<'_> {
             // An id may come back with an import: what was under it before is another memory.
             Ok(held) if held.record.memory.created_at == memory.created_at => held,
             Ok(held) => return Told { rests_on: held.lsn, ..Told::default() },
-            Err(gone) => return gone,
+            Err(rests_on) => return Told { rests_on, ..Told::default() },
         };
         let change = if memory.version == 1 { ChangeKind::Created } else { ChangeKind::Changed };
         let is_forgotten = held.record.memory.state == State::Forgotten;
@@ -78,7 +78,7 @@ impl Seer<'_> {
         let held = match self.present(id) {
             Ok(held) if held.record.memory.created_at <= self.at => held,
             Ok(held) => return Told { rests_on: held.lsn, ..Told::default() },
-            Err(gone) => return gone,
+            Err(rests_on) => return Told { rests_on, ..Told::default() },
         };
         let present = &held.record.memory;
         let (state, superseded_by) = match change {
@@ -126,10 +126,9 @@ impl Seer<'_> {
     }
 
     /// The memory as it is held now. One that is gone was purged, or went with its namespace: nothing is told of it, on
-    /// the ground of the batch that took it away.
-    fn present(&self, id: MemoryId) -> Result<&Held, Told> {
-        let gone = |rests_on| Told { rests_on, ..Told::default() };
-        let state = self.state.ok_or_else(|| gone(Lsn(0)))?;
-        state.records.get(&id).ok_or_else(|| gone(state.applied))
+    /// the ground of a batch up to the one that is the error.
+    fn present(&self, id: MemoryId) -> Result<&Held, Lsn> {
+        let state = self.state.ok_or(Lsn(0))?;
+        state.records.get(&id).ok_or(state.applied)
     }
 }

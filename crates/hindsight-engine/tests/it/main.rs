@@ -1,6 +1,7 @@
 //! The engine as its callers see it: what is acknowledged stays, what is refused leaves nothing.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
+mod as_of;
 mod backup;
 mod checkpoint;
 mod concurrency;
@@ -9,6 +10,7 @@ mod directory;
 mod drop_namespace;
 mod echo;
 mod erasure;
+mod explain;
 mod feedback;
 mod forget;
 mod graph;

@@ -369,6 +369,23 @@ fn l5_of_many_airline_episodes_only_what_repeats_itself_is_learnt() {
     assert_eq!(db.list(Filter { kinds: vec![Kind::Rule], ..Filter::default() }).len(), 2);
 }
 
+/// L4: a rule that was purged is gone, though the episodes that it was found in are there.
+#[test]
+fn l4_l5_a_purged_rule_is_not_learnt_again() {
+    use hindsight_engine::{PurgeRequest, PurgeTarget};
+
+    let db = Db::new();
+    for at in 0..3 {
+        db.write(failure(at, Some("refresh the token")));
+    }
+    let rule = run(&db).rules.remove(0).rule.id;
+    let target = PurgeTarget::Ids(vec![rule]);
+    let purge = PurgeRequest { target, validate_only: false, with_derived: false, request_id: None };
+    db.engine.purge(&ns("ops"), purge).unwrap();
+    let dry = ConsolidateRequest { validate_only: true, ..ConsolidateRequest::default() };
+    assert_eq!((consolidate(&db, dry).created, run(&db).created), (0, 0));
+}
+
 /// By night as by hand; and a run that has nothing new to say changes nothing.
 #[test]
 fn l5_the_nightly_job_makes_the_same_rules() {

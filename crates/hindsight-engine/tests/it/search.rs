@@ -194,6 +194,7 @@ impl Pair {
             mode: Mode::Vector,
             filter: filter.clone(),
             top_k: 100,
+            keep_alike: true,
             ..Recall::default()
         };
         let recalled = self.engine.recall(&ns("ops"), &recall).unwrap().wait().unwrap();

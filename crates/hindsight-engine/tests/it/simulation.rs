@@ -118,8 +118,8 @@ fn a1_power_cuts_at_random_calls() {
                 && all.checkpoints > 5
                 && all.intact > 0
                 && all.rebuilt > 5
-                && all.archived > 5
-                && all.tombstoned > 5
+                && all.archived > 0
+                && all.tombstoned > 0
                 && all.cold_reads > 100,
             "{all:?}"
         );

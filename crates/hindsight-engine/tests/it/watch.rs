@@ -53,7 +53,7 @@ fn drain(watcher: &mut WatcherOver<MemIo>) -> Vec<Watched> {
     let mut all = Vec::new();
     loop {
         let before = watcher.revision();
-        let told = watcher.next().unwrap();
+        let told = watcher.read().unwrap();
         if told.is_empty() && watcher.revision() == before {
             return all;
         }
@@ -199,7 +199,7 @@ fn l9_a_checkpoint_ends_the_watch_of_whoever_is_too_far_behind() {
     assert!(engine.checkpoint().unwrap().segments_removed > 3);
     let (after, oldest) = watch_error(&engine, 0).unwrap();
     assert!(after == 0 && oldest > 3);
-    let error = slow.next().unwrap_err();
+    let error = slow.read().unwrap_err();
     assert!(
         matches!(error, EngineError::WatchCompacted { after: Lsn(0), oldest: told } if told.0 == oldest),
         "{error}"
@@ -332,4 +332,35 @@ fn l9_a_revision_of_many_memories_comes_in_parts_that_name_their_places() {
     assert!(!more[more.len() - 1] && more[..more.len() - 1].iter().all(|more| *more));
     let places: Vec<u32> = parts.iter().flat_map(|part| &part.events).map(|event| event.index).collect();
     assert_eq!(places, (0..600).collect::<Vec<_>>());
+}
+
+#[test]
+fn l9_nothing_is_lost_between_the_sync_of_a_batch_and_its_place_in_memory() {
+    const EACH: usize = 150;
+    let dir = tempfile::tempdir().unwrap();
+    let engine = Arc::new(hindsight_engine::Engine::open(dir.path(), Options::default()).unwrap().0);
+    let mut watchers = [0, 1].map(|_| engine.watch(ns("ops"), from_the_start()).unwrap());
+    std::thread::scope(|scope| {
+        for writer in 0..2 {
+            let engine = &engine;
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    let item = WriteItem::new(fact(&format!("writer {writer} notes number {number}")), None);
+                    engine.write(&ns("ops"), item, WriteOptions::default()).unwrap().wait().unwrap();
+                }
+            });
+        }
+        for watcher in &mut watchers {
+            scope.spawn(move || {
+                let mut revisions = Vec::new();
+                while revisions.len() < 2 * EACH && watcher.revision() < Lsn(2 * EACH as u64) {
+                    let told = watcher.read().unwrap();
+                    revisions.extend(
+                        told.into_iter().filter(|told| !told.events.is_empty()).map(|told| told.revision.0),
+                    );
+                }
+                assert_eq!(revisions, (1..=2 * EACH as u64).collect::<Vec<_>>());
+            });
+        }
+    });
 }

@@ -10,19 +10,16 @@ use crate::render::Reply;
 use crate::schema::Schema;
 use crate::{Store, Trouble};
 
-const WHAT: &str = "Store a finished task: what was done, how it ended, and why. Use it once at the end of a task, and \
-    after an error was understood, so that the next attempt knows. Example: {\"task_type\": \"order_processing\", \
-    \"status\": \"failure\", \"summary\": \"Updating order 1042\", \"root_cause\": \"api_token_expired\", \"resolution\": \
-    \"refresh the token, then retry\"}.";
+const WHAT: &str = "Store a finished task: what was done, how it ended, and why. Use it at the end of a task, and after an error was understood.";
 
 pub(super) fn tool() -> Tool {
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
     let schema = Schema::default()
-        .text("task_type", "The kind of task")
+        .text("task_type", "such as order_processing")
         .require("task_type")
         .word("status", &statuses, "")
         .require("status")
-        .text("summary", "What the task was, in a sentence")
+        .text("summary", "The task in a sentence")
         .require("summary")
         .objects("actions", &["tool", "result", "error_code", "error_message"], "What was done, in order")
         .text("root_cause", "Why it failed")

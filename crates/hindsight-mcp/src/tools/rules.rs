@@ -13,16 +13,14 @@ use crate::{Store, Trouble};
 /// Rules of a reply unless the caller says, and at most.
 const LIMIT: (usize, usize) = (20, 100);
 
-const WHAT: &str = "List the rules learnt from past tasks: what to do or avoid, when, and from how many episodes. Use it before \
-    a kind of task that has failed before. Rules under observation are not proven. Example: {\"task_type\": \
-    \"order_processing\"}.";
+const WHAT: &str = "List rules learnt from past tasks: what to do or avoid, and when. Use it before a task that failed before.";
 
 pub(super) fn tool() -> Tool {
     let states: Vec<&str> = RuleState::ALL.iter().map(|state| state.as_str()).collect();
     let schema = Schema::default()
-        .text("task_type", "Only this kind of task")
+        .text("task_type", "")
         .word("status", &states, "default active")
-        .whole("limit", "Most rules; default 20");
+        .whole("limit", "default 20");
     Tool::new("memory_rules", WHAT, schema.build()).with_annotations(reads("List rules"))
 }
 

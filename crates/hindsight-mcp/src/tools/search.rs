@@ -1,7 +1,7 @@
 //! `memory_search`.
 
 use hindsight_core::limits::{TOP_K_DEFAULT, TOP_K_MAX};
-use hindsight_core::{Filter, Invalid, Kind, Recall, Status};
+use hindsight_core::{AsOf, Axis, Filter, Invalid, Kind, Recall, Status};
 use rmcp::model::Tool;
 
 use super::reads;
@@ -39,6 +39,7 @@ pub(super) fn tool() -> Tool {
         .number("min_score", "Least similarity 0-1; below it nothing is returned")
         .word("detail", &["brief", "full"], "full does not shorten texts")
         .flag("include_history", "Also superseded and expired ones")
+        .text("as_of", "What was true then (RFC 3339 or date), replaced since or not")
         .flag("explain", "Also say how the answer was found");
     Tool::new("memory_search", WHAT, schema.build()).with_annotations(reads("Search memory"))
 }
@@ -93,9 +94,18 @@ fn read(mut arguments: Arguments) -> Result<Search, Invalid> {
         Some(other) => return Err(Invalid::one("detail", format!("is {other:?}: expected brief or full"))),
     };
     let include_history = arguments.flag("include_history")?;
+    let as_of = arguments.parsed("as_of")?.map(|at| AsOf { at, axis: Axis::Valid });
     let explain = arguments.flag("explain")?;
     arguments.finish()?;
-    let recall =
-        Recall { query, filter, top_k: limit, min_score, include_history, explain, ..Recall::default() };
+    let recall = Recall {
+        query,
+        filter,
+        top_k: limit,
+        min_score,
+        include_history,
+        as_of,
+        explain,
+        ..Recall::default()
+    };
     Ok(Search { recall, budget, full })
 }

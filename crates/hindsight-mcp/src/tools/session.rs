@@ -18,9 +18,8 @@ const TOKENS_DEFAULT: usize = 1500;
 /// Less than this holds no turn.
 const TOKENS_MIN: usize = 200;
 
-const WHAT: &str = "Working memory of a running task: turns that need not outlast it. open gives a session_id; append adds a \
-    turn; read gives the newest turns back; close ends it, and with task_type, status and summary stores the task as an \
-    episode. Example: {\"action\": \"append\", \"session_id\": \"ses_01…\", \"role\": \"user\", \"content\": \"deploy billing\"}.";
+const WHAT: &str = "Working memory of a running task. open gives a session_id; append adds a turn; read gives the newest back; \
+    close ends it, and with task_type, status and summary stores the task as an episode.";
 
 pub(super) fn tool() -> Tool {
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
@@ -29,11 +28,11 @@ pub(super) fn tool() -> Tool {
         .require("action")
         .text("session_id", "Needed but for open")
         .text("role", "Who spoke; user when absent")
-        .text("content", "What was said")
-        .text("tool", "The tool that answers")
-        .whole("last", "Only the newest turns")
-        .whole("token_budget", "Most tokens of the reply, default 1500")
-        .text("task_type", "Of the episode")
+        .text("content", "")
+        .text("tool", "")
+        .whole("last", "Most turns")
+        .whole("token_budget", "")
+        .text("task_type", "")
         .word("status", &statuses, "")
         .text("summary", "")
         .text("root_cause", "")

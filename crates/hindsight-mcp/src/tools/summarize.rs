@@ -16,16 +16,12 @@ const KINDS: [&str; 3] = ["fact", "preference", "episode"];
 /// Most characters of the summary that a reply shows; `memory_get` has all of it.
 const SHOWN_CHARS: usize = 2_000;
 
-const WHAT: &str = "Merge all memories of one kind about an entity into one, word for word; they stay readable as history. Use it when a \
-    search brings many small memories of one thing. dry_run shows it first. Example: {\"entity\": \"billing\", \"dry_run\": \
-    true}.";
+const WHAT: &str =
+    "Merge the memories about an entity into one, word for word, where searches bring many small ones.";
 
 pub(super) fn tool() -> Tool {
-    let schema = Schema::default()
-        .text("entity", "Its name, as the memories name it")
-        .require("entity")
-        .word("kind", &KINDS, "default fact and preference")
-        .flag("dry_run", "Change nothing");
+    let schema =
+        Schema::default().text("entity", "").require("entity").word("kind", &KINDS, "").flag("dry_run", "");
     Tool::new("memory_summarize", WHAT, schema.build()).with_annotations(replaces("Merge memories"))
 }
 

@@ -1,9 +1,9 @@
 //! Asking.
 
-use hindsight_core::{Invalid, Namespace, Recall};
+use hindsight_core::{Invalid, MemoryId, Namespace, Recall};
 
 use crate::gather::Gather;
-use crate::{recall, v1};
+use crate::{recall, text, v1};
 
 /// A request to recall.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,5 +32,36 @@ impl RecallCall {
     /// Zeros that would mean something else there.
     pub fn into_wire(self) -> Result<v1::RecallRequest, Invalid> {
         Ok(v1::RecallRequest { namespace: self.namespace.to_string(), ..recall::to_wire(self.recall)? })
+    }
+}
+
+/// A request to say what becomes of one memory in a recall.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainCall {
+    /// The recall.
+    pub recall: RecallCall,
+    /// The memory.
+    pub id: MemoryId,
+}
+
+impl ExplainCall {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// Every field that can't be read.
+    pub fn from_wire(wire: v1::ExplainRequest) -> Result<ExplainCall, Invalid> {
+        let mut gather = Gather::default();
+        let id = gather.keep_some(text::parsed("memory_id", &wire.memory_id));
+        let recall = gather.keep_some(RecallCall::from_wire(wire.recall.unwrap_or_default()));
+        super::finish(gather, recall.zip(id), |(recall, id)| ExplainCall { recall, id })
+    }
+
+    /// The request for the wire.
+    ///
+    /// # Errors
+    /// As [`RecallCall::into_wire`].
+    pub fn into_wire(self) -> Result<v1::ExplainRequest, Invalid> {
+        let recall = Some(self.recall.into_wire()?);
+        Ok(v1::ExplainRequest { recall, memory_id: self.id.to_string() })
     }
 }

@@ -507,6 +507,154 @@ impl VectorRole {
         }
     }
 }
+/// What a token stands for. The token itself is shown once, when it is made.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Credential {
+    /// The public part of the token.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// What people call it.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "3")]
+    pub grants: ::prost::alloc::vec::Vec<Grant>,
+    /// The best grade that memories written with it have.
+    #[prost(enumeration = "SourceKind", tag = "4")]
+    pub source_kind: i32,
+    /// The agent that it belongs to, if to one.
+    #[prost(string, tag = "5")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "6")]
+    pub created_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "7")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// To the minute.
+    #[prost(message, optional, tag = "8")]
+    pub last_used_at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "9")]
+    pub revoked_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Rights in some namespaces.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Grant {
+    /// A namespace (`ops`), a beginning (`team-*`), or all (`*`).
+    #[prost(string, tag = "1")]
+    pub namespaces: ::prost::alloc::string::String,
+    /// Of observe, read, write, forget, purge, rules, audit, backup, admin.
+    #[prost(string, repeated, tag = "2")]
+    pub rights: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateTokenRequest {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "2")]
+    pub grants: ::prost::alloc::vec::Vec<Grant>,
+    /// Left out: admin for a token with the right of that name, else agent_verified.
+    #[prost(enumeration = "SourceKind", tag = "3")]
+    pub source_kind: i32,
+    #[prost(string, tag = "4")]
+    pub agent_id: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub expires_at: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CreateTokenResponse {
+    /// The token. It can't be had again.
+    #[prost(string, tag = "1")]
+    pub token: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub credential: ::core::option::Option<Credential>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListTokensRequest {
+    #[prost(int32, tag = "1")]
+    pub page_size: i32,
+    #[prost(string, tag = "2")]
+    pub page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListTokensResponse {
+    /// By id, those that were taken back among them.
+    #[prost(message, repeated, tag = "1")]
+    pub credentials: ::prost::alloc::vec::Vec<Credential>,
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevokeTokenRequest {
+    /// The id of the credential.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RevokeTokenResponse {
+    #[prost(message, optional, tag = "1")]
+    pub credential: ::core::option::Option<Credential>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListAuditEventsRequest {
+    /// Left out: those of all namespaces and of none, for which the right has to hold everywhere.
+    #[prost(string, tag = "1")]
+    pub namespace: ::prost::alloc::string::String,
+    /// The id of a token.
+    #[prost(string, tag = "2")]
+    pub token_id: ::prost::alloc::string::String,
+    /// A call, such as `Purge` or `AdminService/Purge`.
+    #[prost(string, tag = "3")]
+    pub call: ::prost::alloc::string::String,
+    /// `OK`, or the reason of a refusal, such as `NAMESPACE_DENIED`.
+    #[prost(string, tag = "4")]
+    pub result: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "6")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(int32, tag = "7")]
+    pub page_size: i32,
+    #[prost(string, tag = "8")]
+    pub page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListAuditEventsResponse {
+    /// Newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub events: ::prost::alloc::vec::Vec<AuditEvent>,
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+    /// Where the trail ends, as NUMBER:HASH: kept elsewhere, it shows later that nothing was cut off.
+    #[prost(string, tag = "3")]
+    pub anchor: ::prost::alloc::string::String,
+}
+/// Who did what. Never a content.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AuditEvent {
+    #[prost(uint64, tag = "1")]
+    pub seq: u64,
+    #[prost(message, optional, tag = "2")]
+    pub at: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(string, tag = "3")]
+    pub token_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub token_name: ::prost::alloc::string::String,
+    /// The address that the call came from.
+    #[prost(string, tag = "5")]
+    pub peer: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub call: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub namespace: ::prost::alloc::string::String,
+    /// How many memories (or tokens, or events) it stored, changed or returned.
+    #[prost(uint64, tag = "8")]
+    pub count: u64,
+    #[prost(string, tag = "9")]
+    pub result: ::prost::alloc::string::String,
+    #[prost(string, tag = "10")]
+    pub request_id: ::prost::alloc::string::String,
+    /// The hash of the entry, in hex.
+    #[prost(string, tag = "11")]
+    pub hash: ::prost::alloc::string::String,
+}
 /// Conditions on memories. Within a list any word may match; the fields, all, any and not must hold together.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Filter {
@@ -1913,6 +2061,106 @@ pub mod admin_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.AdminService", "RunJob"));
             self.inner.unary(req, path, codec).await
         }
+        /// Makes a token, and shows it this once.
+        pub async fn create_token(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CreateTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CreateTokenResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/CreateToken",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "CreateToken"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Names the credentials, page by page.
+        pub async fn list_tokens(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListTokensRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListTokensResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/ListTokens",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "ListTokens"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes a token back: its next call is refused, and its open streams end within a second.
+        pub async fn revoke_token(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RevokeTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeTokenResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/RevokeToken",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "RevokeToken"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Who did what, newest first.
+        pub async fn list_audit_events(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListAuditEventsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAuditEventsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.AdminService/ListAuditEvents",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.AdminService", "ListAuditEvents"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1976,6 +2224,38 @@ pub mod admin_service_server {
             &self,
             request: tonic::Request<super::RunJobRequest>,
         ) -> std::result::Result<tonic::Response<super::RunJobResponse>, tonic::Status>;
+        /// Makes a token, and shows it this once.
+        async fn create_token(
+            &self,
+            request: tonic::Request<super::CreateTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CreateTokenResponse>,
+            tonic::Status,
+        >;
+        /// Names the credentials, page by page.
+        async fn list_tokens(
+            &self,
+            request: tonic::Request<super::ListTokensRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListTokensResponse>,
+            tonic::Status,
+        >;
+        /// Takes a token back: its next call is refused, and its open streams end within a second.
+        async fn revoke_token(
+            &self,
+            request: tonic::Request<super::RevokeTokenRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RevokeTokenResponse>,
+            tonic::Status,
+        >;
+        /// Who did what, newest first.
+        async fn list_audit_events(
+            &self,
+            request: tonic::Request<super::ListAuditEventsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAuditEventsResponse>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct AdminServiceServer<T> {
@@ -2308,6 +2588,187 @@ pub mod admin_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RunJobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/CreateToken" => {
+                    #[allow(non_camel_case_types)]
+                    struct CreateTokenSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::CreateTokenRequest>
+                    for CreateTokenSvc<T> {
+                        type Response = super::CreateTokenResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CreateTokenRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::create_token(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CreateTokenSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/ListTokens" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListTokensSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ListTokensRequest>
+                    for ListTokensSvc<T> {
+                        type Response = super::ListTokensResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListTokensRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::list_tokens(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListTokensSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/RevokeToken" => {
+                    #[allow(non_camel_case_types)]
+                    struct RevokeTokenSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::RevokeTokenRequest>
+                    for RevokeTokenSvc<T> {
+                        type Response = super::RevokeTokenResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RevokeTokenRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::revoke_token(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RevokeTokenSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.AdminService/ListAuditEvents" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListAuditEventsSvc<T: AdminService>(pub Arc<T>);
+                    impl<
+                        T: AdminService,
+                    > tonic::server::UnaryService<super::ListAuditEventsRequest>
+                    for ListAuditEventsSvc<T> {
+                        type Response = super::ListAuditEventsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListAuditEventsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AdminService>::list_audit_events(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListAuditEventsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2673,7 +3134,7 @@ pub struct RecallRequest {
     /// 0 means 8; at most 100.
     #[prost(uint32, tag = "9")]
     pub top_k: u32,
-    /// Most tokens that the hits' texts may cost together; 0 means no limit.
+    /// Most tokens that the hits' texts may cost together, or with as_text the whole rendering; 0 means no limit.
     #[prost(uint32, tag = "10")]
     pub token_budget: u32,
     /// Least similarity of a hit, 0 to 1.
@@ -2692,7 +3153,7 @@ pub struct RecallRequest {
     /// IANA name; UTC when absent.
     #[prost(string, tag = "16")]
     pub time_zone: ::prost::alloc::string::String,
-    /// For tests and replays; the clock's time when absent.
+    /// The time that counts as now, for ages and words of time; as_of, else the clock's time when absent.
     #[prost(message, optional, tag = "17")]
     pub now: ::core::option::Option<::prost_types::Timestamp>,
     #[prost(bool, tag = "18")]
@@ -2704,6 +3165,24 @@ pub struct RecallRequest {
     /// missed now and then.
     #[prost(bool, tag = "20")]
     pub exact: bool,
+    /// The past time to answer for; what was superseded since may be returned.
+    #[prost(message, optional, tag = "21")]
+    pub as_of: ::core::option::Option<::prost_types::Timestamp>,
+    /// What as_of means; VALID when absent.
+    #[prost(enumeration = "Axis", tag = "22")]
+    pub as_of_axis: i32,
+    /// How much hits should differ from each other, 0 to 1.
+    #[prost(double, optional, tag = "23")]
+    pub diversity: ::core::option::Option<f64>,
+    /// Hits that say the same stay apart; else they collapse into the newest.
+    #[prost(bool, tag = "24")]
+    pub keep_alike: bool,
+    /// What the task must not do; memories that advise it are held back.
+    #[prost(enumeration = "Prohibition", repeated, tag = "25")]
+    pub policy: ::prost::alloc::vec::Vec<i32>,
+    /// The hits as a text for a prompt, too.
+    #[prost(bool, tag = "26")]
+    pub as_text: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallResponse {
@@ -2726,6 +3205,61 @@ pub struct RecallResponse {
     /// What feedback names, for a day and until a restart; empty with observe, or without hits.
     #[prost(string, tag = "7")]
     pub recall_id: ::prost::alloc::string::String,
+    /// How many that would have been returned were held back, by what they advise against.
+    #[prost(message, repeated, tag = "8")]
+    pub held_back: ::prost::alloc::vec::Vec<Held>,
+    /// With as_text: the hits for a prompt, and the tokens that it is likely to cost.
+    #[prost(string, optional, tag = "9")]
+    pub text: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint64, optional, tag = "10")]
+    pub text_tokens: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Held {
+    #[prost(enumeration = "Prohibition", tag = "1")]
+    pub reason: i32,
+    #[prost(uint64, tag = "2")]
+    pub count: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainRequest {
+    /// The recall, its namespace in it. Nothing is counted.
+    #[prost(message, optional, tag = "1")]
+    pub recall: ::core::option::Option<RecallRequest>,
+    /// The memory to explain.
+    #[prost(string, tag = "2")]
+    pub memory_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExplainResponse {
+    #[prost(string, tag = "1")]
+    pub memory_id: ::prost::alloc::string::String,
+    #[prost(enumeration = "Reason", tag = "2")]
+    pub reason: i32,
+    /// The same in a sentence.
+    #[prost(string, tag = "3")]
+    pub detail: ::prost::alloc::string::String,
+    /// The memory that replaced it, or that it collapsed into.
+    #[prost(string, tag = "4")]
+    pub other: ::prost::alloc::string::String,
+    /// Its place among what could be returned, from 1.
+    #[prost(uint32, optional, tag = "5")]
+    pub rank: ::core::option::Option<u32>,
+    /// Absent where it was not scored, as the breakdown is.
+    #[prost(double, optional, tag = "6")]
+    pub similarity: ::core::option::Option<f64>,
+    #[prost(double, optional, tag = "7")]
+    pub score: ::core::option::Option<f64>,
+    #[prost(message, optional, tag = "8")]
+    pub breakdown: ::core::option::Option<Breakdown>,
+    /// How many memories the filter allowed.
+    #[prost(uint64, tag = "9")]
+    pub allowed: u64,
+    #[prost(uint64, tag = "10")]
+    pub revision: u64,
+    /// How the answer was found.
+    #[prost(string, tag = "11")]
+    pub plan: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct NamedWindow {
@@ -2748,6 +3282,15 @@ pub struct Hit {
     pub age_days: f64,
     #[prost(message, optional, tag = "5")]
     pub breakdown: ::core::option::Option<Breakdown>,
+    /// How often it was confirmed: by the same said again, and by the hits that collapsed into it.
+    #[prost(uint32, tag = "6")]
+    pub verified_count: u32,
+    /// Older memories that say the same, which it stands for.
+    #[prost(string, repeated, tag = "7")]
+    pub collapsed: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// With as_of and KNOWN: it was changed after that time, and is shown as it is today.
+    #[prost(bool, tag = "8")]
+    pub changed_since: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Breakdown {
@@ -3237,6 +3780,157 @@ impl Fusion {
         }
     }
 }
+/// Which of the two times a question about the past goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Axis {
+    Unspecified = 0,
+    /// What was true in the world, by what is known today.
+    Valid = 1,
+    /// What the database knew, right or wrong.
+    Known = 2,
+}
+impl Axis {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "AXIS_UNSPECIFIED",
+            Self::Valid => "AXIS_VALID",
+            Self::Known => "AXIS_KNOWN",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "AXIS_UNSPECIFIED" => Some(Self::Unspecified),
+            "AXIS_VALID" => Some(Self::Valid),
+            "AXIS_KNOWN" => Some(Self::Known),
+            _ => None,
+        }
+    }
+}
+/// What a task must not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Prohibition {
+    Unspecified = 0,
+    ReadOnly = 1,
+    NoDelete = 2,
+    NoExternal = 3,
+    NoMoney = 4,
+}
+impl Prohibition {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PROHIBITION_UNSPECIFIED",
+            Self::ReadOnly => "PROHIBITION_READ_ONLY",
+            Self::NoDelete => "PROHIBITION_NO_DELETE",
+            Self::NoExternal => "PROHIBITION_NO_EXTERNAL",
+            Self::NoMoney => "PROHIBITION_NO_MONEY",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PROHIBITION_UNSPECIFIED" => Some(Self::Unspecified),
+            "PROHIBITION_READ_ONLY" => Some(Self::ReadOnly),
+            "PROHIBITION_NO_DELETE" => Some(Self::NoDelete),
+            "PROHIBITION_NO_EXTERNAL" => Some(Self::NoExternal),
+            "PROHIBITION_NO_MONEY" => Some(Self::NoMoney),
+            _ => None,
+        }
+    }
+}
+/// What became of a memory in a recall; the first that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum Reason {
+    Unspecified = 0,
+    NoSuchMemory = 1,
+    OtherAgents = 2,
+    Forgotten = 3,
+    Superseded = 4,
+    Expired = 5,
+    NotValidYet = 6,
+    NoLongerValid = 7,
+    NotKnownYet = 8,
+    Archived = 9,
+    Quarantined = 10,
+    RuleNotActive = 11,
+    /// A condition of the filter refuses it; the detail names it.
+    Filtered = 12,
+    /// No channel found it.
+    NotFound = 13,
+    BelowMinScore = 14,
+    HeldBack = 15,
+    Collapsed = 16,
+    BeyondTopK = 17,
+    OutOfBudget = 18,
+    Returned = 19,
+}
+impl Reason {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REASON_UNSPECIFIED",
+            Self::NoSuchMemory => "REASON_NO_SUCH_MEMORY",
+            Self::OtherAgents => "REASON_OTHER_AGENTS",
+            Self::Forgotten => "REASON_FORGOTTEN",
+            Self::Superseded => "REASON_SUPERSEDED",
+            Self::Expired => "REASON_EXPIRED",
+            Self::NotValidYet => "REASON_NOT_VALID_YET",
+            Self::NoLongerValid => "REASON_NO_LONGER_VALID",
+            Self::NotKnownYet => "REASON_NOT_KNOWN_YET",
+            Self::Archived => "REASON_ARCHIVED",
+            Self::Quarantined => "REASON_QUARANTINED",
+            Self::RuleNotActive => "REASON_RULE_NOT_ACTIVE",
+            Self::Filtered => "REASON_FILTERED",
+            Self::NotFound => "REASON_NOT_FOUND",
+            Self::BelowMinScore => "REASON_BELOW_MIN_SCORE",
+            Self::HeldBack => "REASON_HELD_BACK",
+            Self::Collapsed => "REASON_COLLAPSED",
+            Self::BeyondTopK => "REASON_BEYOND_TOP_K",
+            Self::OutOfBudget => "REASON_OUT_OF_BUDGET",
+            Self::Returned => "REASON_RETURNED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REASON_UNSPECIFIED" => Some(Self::Unspecified),
+            "REASON_NO_SUCH_MEMORY" => Some(Self::NoSuchMemory),
+            "REASON_OTHER_AGENTS" => Some(Self::OtherAgents),
+            "REASON_FORGOTTEN" => Some(Self::Forgotten),
+            "REASON_SUPERSEDED" => Some(Self::Superseded),
+            "REASON_EXPIRED" => Some(Self::Expired),
+            "REASON_NOT_VALID_YET" => Some(Self::NotValidYet),
+            "REASON_NO_LONGER_VALID" => Some(Self::NoLongerValid),
+            "REASON_NOT_KNOWN_YET" => Some(Self::NotKnownYet),
+            "REASON_ARCHIVED" => Some(Self::Archived),
+            "REASON_QUARANTINED" => Some(Self::Quarantined),
+            "REASON_RULE_NOT_ACTIVE" => Some(Self::RuleNotActive),
+            "REASON_FILTERED" => Some(Self::Filtered),
+            "REASON_NOT_FOUND" => Some(Self::NotFound),
+            "REASON_BELOW_MIN_SCORE" => Some(Self::BelowMinScore),
+            "REASON_HELD_BACK" => Some(Self::HeldBack),
+            "REASON_COLLAPSED" => Some(Self::Collapsed),
+            "REASON_BEYOND_TOP_K" => Some(Self::BeyondTopK),
+            "REASON_OUT_OF_BUDGET" => Some(Self::OutOfBudget),
+            "REASON_RETURNED" => Some(Self::Returned),
+            _ => None,
+        }
+    }
+}
 /// Why a memory is no part of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -3490,6 +4184,31 @@ pub mod memory_service_client {
                 .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Recall"));
             self.inner.unary(req, path, codec).await
         }
+        /// Says what becomes of one memory in a recall, and why: at which rank it is returned, or what keeps it out.
+        pub async fn explain(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ExplainRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ExplainResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hindsight.v1.MemoryService/Explain",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hindsight.v1.MemoryService", "Explain"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Changes fields of a memory.
         pub async fn update(
             &mut self,
@@ -3709,6 +4428,11 @@ pub mod memory_service_server {
             &self,
             request: tonic::Request<super::RecallRequest>,
         ) -> std::result::Result<tonic::Response<super::RecallResponse>, tonic::Status>;
+        /// Says what becomes of one memory in a recall, and why: at which rank it is returned, or what keeps it out.
+        async fn explain(
+            &self,
+            request: tonic::Request<super::ExplainRequest>,
+        ) -> std::result::Result<tonic::Response<super::ExplainResponse>, tonic::Status>;
         /// Changes fields of a memory.
         async fn update(
             &self,
@@ -4086,6 +4810,51 @@ pub mod memory_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RecallSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hindsight.v1.MemoryService/Explain" => {
+                    #[allow(non_camel_case_types)]
+                    struct ExplainSvc<T: MemoryService>(pub Arc<T>);
+                    impl<
+                        T: MemoryService,
+                    > tonic::server::UnaryService<super::ExplainRequest>
+                    for ExplainSvc<T> {
+                        type Response = super::ExplainResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ExplainRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as MemoryService>::explain(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ExplainSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

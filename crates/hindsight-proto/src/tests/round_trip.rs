@@ -1,6 +1,6 @@
 //! Core to the wire, through its bytes, and back is the identity.
 
-use hindsight_core::{Embedding, Filter, Memory, OnDuplicate, Recall, Recalled};
+use hindsight_core::{Embedding, Explanation, Filter, Memory, OnDuplicate, Recall, Recalled};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -32,6 +32,16 @@ proptest! {
     fn recalls(namespace in strategies::namespace(), recall in strategies::recall()) {
         let call = RecallCall { namespace, recall };
         prop_assert_eq!(RecallCall::from_wire(sent(&call.clone().into_wire().unwrap())), Ok(call));
+    }
+
+    #[test]
+    fn explanations(
+        namespace in strategies::namespace(), recall in strategies::recall(), told in strategies::explanation(),
+    ) {
+        let call = ExplainCall { recall: RecallCall { namespace, recall }, id: told.id };
+        prop_assert_eq!(ExplainCall::from_wire(sent(&call.clone().into_wire().unwrap())), Ok(call));
+        let wire = sent(&v1::ExplainResponse::from(told.clone()));
+        prop_assert_eq!(Explanation::try_from(wire), Ok(told));
     }
 
     #[test]

@@ -377,9 +377,11 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
         of(decay),
     );
     let limits = (1..1_000_usize, of(1..1_000_000_usize), of(number()));
-    let who = (of(text()), of(text()), of(time()), any::<[bool; 4]>());
-    (text(), filter(), how, limits, who)
-        .prop_map(|(query, filter, how, limits, who)| Recall {
+    let who = (of(text()), of(text()), of(time()), any::<[bool; 6]>());
+    let as_of = (time(), word(Axis::ALL)).prop_map(|(at, axis)| AsOf { at, axis });
+    let more = (of(as_of), of(number()), vec(word(Prohibition::ALL), 0..3));
+    (text(), filter(), how, limits, who, more)
+        .prop_map(|(query, filter, how, limits, who, more)| Recall {
             query,
             vector: None,
             embedding_model: None,
@@ -387,6 +389,11 @@ pub(super) fn recall() -> BoxedStrategy<Recall> {
             filter,
             include_archived: who.3[0],
             include_history: who.3[1],
+            as_of: more.0,
+            diversity: more.1,
+            keep_alike: who.3[4],
+            policy: more.2,
+            as_text: who.3[5],
             top_k: limits.0,
             token_budget: limits.1,
             min_score: limits.2,
@@ -415,6 +422,9 @@ pub(super) fn recalled() -> BoxedStrategy<Recalled> {
     let factors = [number(), number(), number(), number(), number(), number(), number()];
     let hit = (memory(), vec(part, 0..3), factors, [texts(), texts()]).prop_map(
         |(memory, parts, n, [matched_terms, path])| Hit {
+            verified_count: u32::try_from(path.len()).unwrap(),
+            collapsed: vec![memory.id; matched_terms.len()],
+            changed_since: parts.len() == 1,
             memory,
             score: n[0],
             similarity: n[1],
@@ -439,6 +449,14 @@ pub(super) fn recalled() -> BoxedStrategy<Recalled> {
             revision: Lsn(n[0]),
             allowed: n[1],
             omitted: n[2],
+            held_back: Prohibition::ALL
+                .iter()
+                .copied()
+                .zip(n)
+                .take(usize::try_from(n[1] % 3).unwrap())
+                .collect(),
+            text: plan.clone(),
+            text_tokens: plan.as_ref().map(|_| n[0]),
             window,
             plan,
         })
@@ -483,4 +501,22 @@ pub(super) fn vectors() -> BoxedStrategy<Option<RawVectors>> {
     let roles = &[VectorRole::Content, VectorRole::Summary, VectorRole::Keywords];
     let vector = (word(roles), vec(any::<f32>(), 0..4)).prop_map(|(role, values)| RawVector { role, values });
     of((text(), vec(vector, 1..4)).prop_map(|(model, vectors)| RawVectors { model, vectors })).boxed()
+}
+
+pub(super) fn explanation() -> BoxedStrategy<Explanation> {
+    let numbers = (of(any::<u32>()), of(number()), any::<[u64; 2]>());
+    (memory(), word(Reason::ALL), text(), any::<bool>(), numbers, recalled())
+        .prop_map(|(memory, reason, detail, has_other, (rank, similarity, n), recalled)| Explanation {
+            id: memory.id,
+            reason,
+            detail,
+            other: has_other.then_some(memory.id),
+            rank,
+            similarity,
+            breakdown: recalled.hits.into_iter().next().map(|hit| hit.breakdown),
+            allowed: n[0],
+            revision: Lsn(n[1]),
+            plan: recalled.plan.unwrap_or_default(),
+        })
+        .boxed()
 }

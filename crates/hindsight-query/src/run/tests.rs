@@ -144,7 +144,7 @@ fn r8_a_trusted_source_comes_before_an_equal_one_that_is_not() {
     };
     shelf.add(from(hindsight_core::SourceKind::External), 1, None);
     shelf.add(from(hindsight_core::SourceKind::Admin), 1, None);
-    let hits = ask(&shelf, &query("tea")).hits;
+    let hits = ask(&shelf, &Recall { keep_alike: true, ..query("tea") }).hits;
     assert_eq!(hits[0].memory.source.kind, hindsight_core::SourceKind::Admin);
     assert!((hits[1].score / hits[0].score - 0.5).abs() < 1e-9);
 }
@@ -162,7 +162,8 @@ fn r13_of_equal_score_a_rule_comes_first_then_the_newer_then_the_smaller_id() {
         ..RuleDraft::default()
     };
     shelf.add(even(Draft { kind: Some(Kind::Rule), rule: Some(rule), ..fact("same words") }), 0, None);
-    let ids: Vec<u128> = ask(&shelf, &query("same")).hits.iter().map(|hit| hit.memory.id.as_u128()).collect();
+    let request = Recall { keep_alike: true, ..query("same") };
+    let ids: Vec<u128> = ask(&shelf, &request).hits.iter().map(|hit| hit.memory.id.as_u128()).collect();
     assert_eq!(ids, [3, 1, 2]);
 }
 

@@ -4,6 +4,8 @@ use hindsight_core::{Invalid, Namespace};
 use hindsight_embed::EmbedError;
 use hindsight_engine::EngineError;
 
+use super::Refusal;
+
 /// An error of the application layer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,6 +43,9 @@ pub(crate) enum AppError {
     /// A backup is being taken.
     #[error("a backup is being taken already: try again when it is done")]
     BackupRuns,
+    /// The caller's credential does not allow it.
+    #[error("{}", .0.message)]
+    Refused(Box<Refusal>),
     /// The server stops; a watch goes on at the next one.
     #[error("the server is stopping: come again after the newest revision that was told")]
     Draining,
@@ -52,5 +57,20 @@ pub(crate) enum AppError {
 impl From<Invalid> for AppError {
     fn from(invalid: Invalid) -> Self {
         AppError::Engine(EngineError::Invalid(invalid))
+    }
+}
+
+impl AppError {
+    /// The stable word of the error.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self {
+            AppError::Engine(error) | AppError::QueryVector(error) => error.reason(),
+            AppError::ForeignModel { .. } => "MODEL_MISMATCH",
+            AppError::NothingToEmbed { .. } => "FIELD_INVALID",
+            AppError::Overloaded | AppError::BackupRuns => "OVERLOADED",
+            AppError::Refused(refusal) => refusal.reason,
+            AppError::Draining => "DRAINING",
+            AppError::Embed(_) | AppError::Panicked => "INTERNAL",
+        }
     }
 }

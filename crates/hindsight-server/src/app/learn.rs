@@ -4,6 +4,7 @@ use hindsight_core::{MemoryId, Namespace};
 use hindsight_engine::{FeedbackRequest, History, Judged, RollbackRequest, RolledBack};
 
 use super::{App, AppError};
+use crate::access;
 
 impl App {
     /// Takes in what became of what a recall returned.
@@ -12,7 +13,11 @@ impl App {
         namespace: Namespace,
         request: FeedbackRequest,
     ) -> Result<Judged, AppError> {
-        self.run(move |worker| Ok(worker.engine.feedback(&namespace, request)?)).await
+        let ids: Vec<MemoryId> = request.items.iter().map(|(id, _)| *id).collect();
+        self.reaches(&namespace, &ids).await?;
+        let judged = self.run(move |worker| Ok(worker.engine.feedback(&namespace, request)?)).await?;
+        access::note(judged.memories.len());
+        Ok(judged)
     }
 
     /// What superseded what, around one memory.
@@ -20,9 +25,13 @@ impl App {
         &self,
         namespace: Namespace,
         id: MemoryId,
-        agent: Option<String>,
+        mut agent: Option<String>,
     ) -> Result<History, AppError> {
-        self.run(move |worker| Ok(worker.engine.history(&namespace, id, agent.as_deref())?)).await
+        access::as_agent(&mut agent)?;
+        let history =
+            self.run(move |worker| Ok(worker.engine.history(&namespace, id, agent.as_deref())?)).await?;
+        access::note(history.memories.len());
+        Ok(history)
     }
 
     /// Takes back that a memory was superseded.
@@ -31,6 +40,9 @@ impl App {
         namespace: Namespace,
         request: RollbackRequest,
     ) -> Result<RolledBack, AppError> {
-        self.run(move |worker| Ok(worker.engine.rollback(&namespace, request)?)).await
+        self.reaches(&namespace, &[request.id]).await?;
+        let done = self.run(move |worker| Ok(worker.engine.rollback(&namespace, request)?)).await?;
+        access::note(done.restored.len() + usize::from(done.invalidated.is_some()));
+        Ok(done)
     }
 }

@@ -23,6 +23,7 @@ mod write;
 
 use std::sync::Arc;
 
+use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Lsn, Timestamp};
 use hindsight_embed::Embedder;
 use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
@@ -34,6 +35,7 @@ pub(crate) use refusal::{Code, Refusal};
 pub(crate) use watch::Told;
 pub(crate) use write::Batch;
 
+use crate::access;
 use crate::config::Config;
 use crate::net::Phase;
 use gate::Gate;
@@ -132,16 +134,37 @@ impl App {
     /// Who answers.
     pub(crate) async fn info(&self) -> Result<ServerInfo, AppError> {
         let started_at = self.started_at;
-        self.on_worker(move |worker| Ok(worker.info(started_at))).await
+        let info = self.on_worker(move |worker| Ok(worker.info(started_at))).await?;
+        if access::sees_all() {
+            return Ok(info);
+        }
+        // How many others there are is no concern of whoever may know of some.
+        let (seen, _) = self.namespaces(None, NAMESPACES_MAX).await?;
+        Ok(ServerInfo { namespaces: u64::try_from(seen.len()).unwrap_or(u64::MAX), ..info })
     }
 
-    /// Names namespaces in alphabetical order, at most `limit` of those after `after`; and whether more follow.
+    /// Names the namespaces that the caller may know of in alphabetical order, at most `limit` of those after `after`; and
+    /// whether more follow.
     pub(crate) async fn namespaces(
         &self,
-        after: Option<String>,
+        mut after: Option<String>,
         limit: usize,
     ) -> Result<(Vec<NamespaceSummary>, bool), AppError> {
-        self.run(move |worker| Ok(worker.engine.namespaces(after.as_deref(), limit)?)).await
+        let mut seen = Vec::new();
+        loop {
+            let from = after.take();
+            let (named, more) =
+                self.run(move |worker| Ok(worker.engine.namespaces(from.as_deref(), limit)?)).await?;
+            after = named.last().map(|last| last.name.to_string());
+            seen.extend(named.into_iter().filter(|summary| access::sees(&summary.name)));
+            let ends = !more || after.is_none();
+            if ends || seen.len() >= limit {
+                // Whether those that follow may be known of is found out by whoever asks for the next page.
+                let more = seen.len() > limit || !ends;
+                seen.truncate(limit);
+                return Ok((seen, more));
+            }
+        }
     }
 
     /// Runs `work` beside the network's threads, then waits until the log is synced up to its answer. When the

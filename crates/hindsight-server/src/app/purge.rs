@@ -5,6 +5,7 @@ use hindsight_engine::{Affected, DropRequest, ErasureFile, PurgeDone, PurgeReque
 use hindsight_proto::call;
 
 use super::{App, AppError};
+use crate::access;
 
 /// Most files that each list of a receipt names in an answer.
 const FILES_MAX: usize = 1_000;
@@ -21,7 +22,9 @@ impl App {
             call::PurgeTarget::Namespace { expected_count } => PurgeTarget::Namespace { expected_count },
         };
         let request = PurgeRequest { target, validate_only, request_id, with_derived };
-        self.on_worker(move |worker| Ok(worker.engine.purge(&namespace, request)?)).await
+        let purged = self.on_worker(move |worker| Ok(worker.engine.purge(&namespace, request)?)).await?;
+        access::note(if validate_only { 0 } else { purged.count as usize });
+        Ok(purged)
     }
 
     /// Drops a namespace.
@@ -30,7 +33,10 @@ impl App {
         namespace: Namespace,
         request: DropRequest,
     ) -> Result<Affected, AppError> {
-        self.run(move |worker| Ok(worker.engine.drop_namespace(&namespace, request)?)).await
+        let does = !request.validate_only;
+        let dropped = self.run(move |worker| Ok(worker.engine.drop_namespace(&namespace, request)?)).await?;
+        access::note(if does { dropped.count as usize } else { 0 });
+        Ok(dropped)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Calls that read memories by id, by condition, or count them.
 
+use hindsight_core::limits::FORGET_IDS_MAX;
 use hindsight_core::{Memory, MemoryId, Namespace};
 use hindsight_engine::{Got, ListRequest, NamespaceInfo, NamespaceStats, Page};
 
 use super::{App, AppError};
+use crate::access;
 
 /// Most bytes of JSON that the memories of one answer have together. The wire form of metadata can be three times
 /// as long as its JSON, so the largest answer stays below the largest reply.
@@ -15,18 +17,47 @@ impl App {
         &self,
         namespace: Namespace,
         id: MemoryId,
-        agent: Option<String>,
+        mut agent: Option<String>,
     ) -> Result<Got, AppError> {
-        self.run(move |worker| Ok(worker.engine.get(&namespace, id, agent.as_deref())?)).await
+        access::as_agent(&mut agent)?;
+        let got = self.run(move |worker| Ok(worker.engine.get(&namespace, id, agent.as_deref())?)).await?;
+        access::note(1);
+        Ok(got)
     }
 
     /// A page of memories by id. A page that would be too large an answer ends early.
-    pub(crate) async fn list(&self, namespace: Namespace, request: ListRequest) -> Result<Page, AppError> {
+    pub(crate) async fn list(
+        &self,
+        namespace: Namespace,
+        mut request: ListRequest,
+    ) -> Result<Page, AppError> {
+        access::as_agent(&mut request.agent_id)?;
         let mut page = self.run(move |worker| Ok(worker.engine.list(&namespace, &request)?)).await?;
         let fitting = fitting(page.memories.iter());
         page.more |= fitting < page.memories.len();
         page.memories.truncate(fitting);
+        access::note(page.memories.len());
         Ok(page)
+    }
+
+    /// Whether the caller's agent may know of these memories; a caller who is no agent in particular may.
+    ///
+    /// # Errors
+    /// That the first one that it may not know of is not there.
+    pub(super) async fn reaches(&self, namespace: &Namespace, ids: &[MemoryId]) -> Result<(), AppError> {
+        let mut agent = None;
+        access::as_agent(&mut agent)?;
+        if agent.is_none() || ids.is_empty() {
+            return Ok(());
+        }
+        let (namespace, ids) = (namespace.clone(), ids.to_vec());
+        self.on_worker(move |worker| {
+            for id in ids.iter().take(FORGET_IDS_MAX) {
+                worker.engine.get(&namespace, *id, agent.as_deref())?.wait()?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// A namespace with its settings.
@@ -54,7 +85,8 @@ pub(super) fn fitting<'a>(memories: impl Iterator<Item = &'a Memory>) -> usize {
     count
 }
 
-fn json_bytes(memory: &Memory) -> usize {
+/// How long a memory is as JSON.
+pub(super) fn json_bytes(memory: &Memory) -> usize {
     struct Count(usize);
 
     impl std::io::Write for Count {

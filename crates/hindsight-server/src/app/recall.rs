@@ -1,9 +1,13 @@
 //! Recall: the query gets a vector, where the namespace's model is the server's.
 
-use hindsight_core::{Embedding, Invalid, Mode, Namespace, Recall, Recalled};
+use hindsight_core::scoring::tokens;
+use hindsight_core::{
+    Embedding, Explanation, Hit, Invalid, MemoryId, Mode, Namespace, Recall, Recalled, prompt,
+};
 use hindsight_engine::EngineError;
 
 use super::{App, AppError, Worker, read};
+use crate::access;
 
 impl App {
     /// The few memories that matter now. Hits that would make the answer too large count as omitted.
@@ -12,18 +16,52 @@ impl App {
         namespace: Namespace,
         mut recall: Recall,
     ) -> Result<Recalled, AppError> {
+        access::as_agent(&mut recall.agent_id)?;
         let mut recalled = self
             .run(move |worker| {
                 worker.embed_query(&namespace, &mut recall)?;
                 worker.engine.recall(&namespace, &recall).map_err(of_query)
             })
             .await?;
-        let fitting = read::fitting(recalled.hits.iter().map(|hit| &hit.memory));
+        let fitting = fitting(&recalled.hits, recalled.text.is_some());
         let cut = recalled.hits.len() - fitting;
         recalled.omitted = recalled.omitted.saturating_add(u64::try_from(cut).unwrap_or(u64::MAX));
         recalled.hits.truncate(fitting);
+        if cut > 0 && recalled.text.is_some() {
+            let text = prompt::render(&recalled.hits);
+            recalled.text_tokens = u64::try_from(tokens::estimate(&text)).ok();
+            recalled.text = Some(text);
+        }
+        access::note(recalled.hits.len());
         Ok(recalled)
     }
+
+    /// What becomes of one memory in a recall, and why.
+    pub(crate) async fn explain(
+        &self,
+        namespace: Namespace,
+        mut recall: Recall,
+        id: MemoryId,
+    ) -> Result<Explanation, AppError> {
+        access::as_agent(&mut recall.agent_id)?;
+        self.run(move |worker| {
+            worker.embed_query(&namespace, &mut recall)?;
+            worker.engine.explain(&namespace, &recall, id).map_err(of_query)
+        })
+        .await
+    }
+}
+
+/// How many of the hits one answer takes, with their rendering where there is one: all that fit, and at least one.
+fn fitting(hits: &[Hit], as_text: bool) -> usize {
+    let bytes =
+        |hit: &Hit| read::json_bytes(&hit.memory) + if as_text { prompt::block(hit).len() } else { 0 };
+    let mut total = 0_usize;
+    let fits = |hit: &&Hit| {
+        total = total.saturating_add(bytes(hit));
+        total <= read::ANSWER_JSON_BYTES_MAX
+    };
+    hits.iter().take_while(fits).count().max(1).min(hits.len())
 }
 
 fn of_query(error: EngineError) -> AppError {

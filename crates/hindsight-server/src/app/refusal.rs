@@ -24,6 +24,7 @@ pub(crate) enum Code {
     OutOfRange,
     Unavailable,
     Deadline,
+    Unauthenticated,
     Forbidden,
     MethodNotAllowed,
     DataLoss,
@@ -121,6 +122,7 @@ impl From<AppError> for Refusal {
                 tracing::error!(%error, "the embedder refused a batch that the server cut");
                 Refusal::internal()
             }
+            AppError::Refused(refusal) => *refusal,
             AppError::Draining => {
                 let refusal = Refusal::new(Code::Unavailable, "DRAINING", error.to_string());
                 Refusal { retry_after: Some(Duration::from_secs(1)), ..refusal }
@@ -138,17 +140,7 @@ fn of_engine(error: &EngineError, [model, vectors]: [&str; 2]) -> Refusal {
     if let EngineError::Invalid(invalid) = error {
         return invalid.clone().into();
     }
-    let code = match error.kind() {
-        ErrorKind::Invalid => Code::Invalid,
-        ErrorKind::NotFound => Code::NotFound,
-        ErrorKind::AlreadyExists => Code::AlreadyExists,
-        ErrorKind::Conflict => Code::Aborted,
-        ErrorKind::Precondition => Code::Precondition,
-        ErrorKind::Exhausted => Code::Exhausted,
-        ErrorKind::OutOfRange => Code::OutOfRange,
-        ErrorKind::DataLoss => Code::DataLoss,
-        ErrorKind::Internal => Code::Internal,
-    };
+    let code = code_of(error.kind());
     if matches!(code, Code::DataLoss | Code::Internal) {
         tracing::error!(error = error as &dyn std::error::Error, "the engine failed");
     }
@@ -206,21 +198,6 @@ fn note_facts(error: &EngineError, refusal: &mut Refusal) {
             note("state", state);
             note("needed_state", needed);
         }
-        EngineError::SessionNotFound { session_id, .. }
-        | EngineError::SessionExpired { session_id, .. }
-        | EngineError::SessionClosed { session_id, .. }
-        | EngineError::SessionClosing { session_id }
-        | EngineError::SessionExists { session_id } => {
-            note("session_id", session_id);
-        }
-        EngineError::WatchCompacted { after, oldest } => {
-            note("after_revision", after);
-            note(OLDEST_REVISION_KEY, oldest);
-        }
-        EngineError::WatchAhead { after, newest } => {
-            note("after_revision", after);
-            note("newest_revision", newest);
-        }
         EngineError::LimitReached { most, .. } => {
             note("limit", most);
         }
@@ -245,9 +222,48 @@ fn of_model(error: &EngineError, mut refusal: Refusal) -> Refusal {
             note("given_model", given_model);
             note("given_dimension", given);
         }
-        _ => {}
+        error => note_place(error, &mut note),
     }
     refusal
+}
+
+fn code_of(kind: ErrorKind) -> Code {
+    match kind {
+        ErrorKind::Invalid => Code::Invalid,
+        ErrorKind::NotFound => Code::NotFound,
+        ErrorKind::AlreadyExists => Code::AlreadyExists,
+        ErrorKind::Conflict => Code::Aborted,
+        ErrorKind::Precondition => Code::Precondition,
+        ErrorKind::Exhausted => Code::Exhausted,
+        ErrorKind::OutOfRange => Code::OutOfRange,
+        ErrorKind::DataLoss => Code::DataLoss,
+        ErrorKind::Internal => Code::Internal,
+    }
+}
+
+/// Which session it is about, or which place in the log.
+fn note_place(
+    error: &EngineError,
+    note: &mut dyn FnMut(&'static str, &dyn std::fmt::Display) -> Option<String>,
+) {
+    match error {
+        EngineError::SessionNotFound { session_id, .. }
+        | EngineError::SessionExpired { session_id, .. }
+        | EngineError::SessionClosed { session_id, .. }
+        | EngineError::SessionClosing { session_id }
+        | EngineError::SessionExists { session_id } => {
+            note("session_id", session_id);
+        }
+        EngineError::WatchCompacted { after, oldest } => {
+            note("after_revision", after);
+            note(OLDEST_REVISION_KEY, oldest);
+        }
+        EngineError::WatchAhead { after, newest } => {
+            note("after_revision", after);
+            note("newest_revision", newest);
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use hindsight_engine::{
 use tokio::sync::watch;
 
 use super::{App, AppError, Worker};
+use crate::access;
 use crate::net::Phase;
 
 /// How often sessions are looked for that nobody asks for any more; a call on any session ends them, too.
@@ -21,8 +22,9 @@ impl App {
     pub(crate) async fn open_session(
         &self,
         namespace: Namespace,
-        request: OpenSessionRequest,
+        mut request: OpenSessionRequest,
     ) -> Result<SessionOpened, AppError> {
+        access::as_agent(&mut request.draft.agent_id)?;
         self.on_worker(move |worker| Ok(worker.engine.open_session(&namespace, &request)?)).await
     }
 
@@ -30,8 +32,9 @@ impl App {
     pub(crate) async fn append_turns(
         &self,
         namespace: Namespace,
-        request: AppendTurnsRequest,
+        mut request: AppendTurnsRequest,
     ) -> Result<TurnsAppended, AppError> {
+        access::as_agent(&mut request.agent_id)?;
         self.on_worker(move |worker| Ok(worker.engine.append_turns(&namespace, request)?)).await
     }
 
@@ -39,8 +42,9 @@ impl App {
     pub(crate) async fn get_session(
         &self,
         namespace: Namespace,
-        request: GetSessionRequest,
+        mut request: GetSessionRequest,
     ) -> Result<SessionGot, AppError> {
+        access::as_agent(&mut request.agent_id)?;
         self.on_worker(move |worker| Ok(worker.engine.get_session(&namespace, &request)?)).await
     }
 
@@ -48,8 +52,9 @@ impl App {
     pub(crate) async fn list_sessions(
         &self,
         namespace: Namespace,
-        request: ListSessionsRequest,
+        mut request: ListSessionsRequest,
     ) -> Result<(Vec<Session>, bool), AppError> {
+        access::as_agent(&mut request.agent_id)?;
         self.on_worker(move |worker| Ok(worker.engine.list_sessions(&namespace, &request)?)).await
     }
 
@@ -57,13 +62,21 @@ impl App {
     pub(crate) async fn close_session(
         &self,
         namespace: Namespace,
-        request: CloseSessionRequest,
+        mut request: CloseSessionRequest,
     ) -> Result<SessionClosed, AppError> {
-        self.run(move |worker| {
-            let write = |episode| worker.write_episode(&namespace, episode);
-            worker.engine.close_session(&namespace, request, write)
-        })
-        .await
+        access::as_agent(&mut request.agent_id)?;
+        let bounds = access::Bounds::current()?;
+        let closed = self
+            .run(move |worker| {
+                let write = |mut episode: EpisodeWrite| {
+                    bounds.bind(&mut episode.item.draft)?;
+                    worker.write_episode(&namespace, episode)
+                };
+                worker.engine.close_session(&namespace, request, write)
+            })
+            .await?;
+        access::note(usize::from(closed.episode.is_some()));
+        Ok(closed)
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{App, AppError};
-use crate::{config::Config, net::Phase};
+use crate::{access, config::Config, net::Phase};
 
 /// How many may watch at once, and when they are told that nothing happened.
 pub(super) struct Watches {
@@ -69,8 +69,9 @@ impl App {
     pub(crate) async fn watch(
         self: &Arc<Self>,
         namespace: Namespace,
-        request: WatchRequest,
+        mut request: WatchRequest,
     ) -> Result<impl Stream<Item = Result<Told, AppError>> + Send + use<>, AppError> {
+        access::as_agent(&mut request.agent_id)?;
         let what = "the number of watches";
         let full = |_| EngineError::LimitReached { what, most: self.watches.most };
         let place = Arc::clone(&self.watches.places).try_acquire_owned().map_err(full)?;
@@ -108,7 +109,7 @@ impl Life {
                 Woken::ByTheLog(Ok(())) => {}
             }
             let read = move || {
-                let told = watcher.next();
+                let told = watcher.read();
                 (watcher, told)
             };
             let (back, told) = match self.app.on_worker(move |_| Ok(read())).await {

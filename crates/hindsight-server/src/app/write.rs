@@ -2,12 +2,13 @@
 
 use hindsight_core::{Invalid, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, Maker, RestoreRequest, Unsynced,
-    UpdateRequest, Updated, WriteItem, WriteOptions, Written,
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
+    Unsynced, UpdateRequest, Updated, WriteItem, WriteOptions, Written,
 };
 
 use super::embedding::Texts;
 use super::{App, AppError, Worker};
+use crate::access;
 
 /// How often an update is embedded anew because somebody else changed the memory's texts meanwhile.
 const EMBED_ATTEMPTS_MAX: usize = 3;
@@ -26,10 +27,14 @@ impl App {
     pub(crate) async fn write(
         &self,
         namespace: Namespace,
-        item: WriteItem,
+        mut item: WriteItem,
         options: WriteOptions,
     ) -> Result<Written, AppError> {
-        self.run(move |worker| worker.write(&namespace, item, options)).await
+        access::bound_draft(&mut item.draft)?;
+        let stores = !options.validate_only;
+        let written = self.run(move |worker| worker.write(&namespace, item, options)).await?;
+        access::note(usize::from(stores));
+        Ok(written)
     }
 
     /// Stores a finished task. What is wrong with the episode is named as the flat record call names it.
@@ -61,7 +66,10 @@ impl App {
         let mut bad = Vec::new();
         for (index, item) in items.into_iter().enumerate() {
             match item {
-                Ok(item) => good.push(item),
+                Ok(mut item) => {
+                    access::bound_draft(&mut item.draft)?;
+                    good.push(item);
+                }
                 Err(invalid) => bad.push((index, invalid)),
             }
         }
@@ -78,6 +86,7 @@ impl App {
                 BatchRequest { items: good, all_or_nothing, on_duplicate, request_id, allow_forgotten };
             self.run(move |worker| worker.write_batch(&namespace, request)).await?
         };
+        access::note(written.results.iter().filter(|result| result.is_ok()).count());
         // Bad items come in rising order, so each lands where it stood in the request.
         for (index, invalid) in bad {
             let at = index.min(written.results.len());
@@ -92,7 +101,10 @@ impl App {
         namespace: Namespace,
         request: UpdateRequest,
     ) -> Result<Updated, AppError> {
-        self.on_worker(move |worker| worker.update(&namespace, request)).await
+        self.reaches(&namespace, &[request.id]).await?;
+        let updated = self.on_worker(move |worker| worker.update(&namespace, request)).await?;
+        access::note(1);
+        Ok(updated)
     }
 
     /// Takes memories out of recall.
@@ -101,7 +113,13 @@ impl App {
         namespace: Namespace,
         request: ForgetRequest,
     ) -> Result<Affected, AppError> {
-        self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await
+        if let ForgetTarget::Ids(ids) = &request.target {
+            self.reaches(&namespace, ids).await?;
+        }
+        let does = !request.validate_only;
+        let affected = self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await?;
+        access::note(if does { affected.count as usize } else { 0 });
+        Ok(affected)
     }
 
     /// Brings forgotten memories back.
@@ -110,7 +128,9 @@ impl App {
         namespace: Namespace,
         request: RestoreRequest,
     ) -> Result<Affected, AppError> {
-        self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await
+        let affected = self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await?;
+        access::note(affected.count as usize);
+        Ok(affected)
     }
 }
 

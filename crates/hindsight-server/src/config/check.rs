@@ -1,6 +1,4 @@
-//! Ranges, and the rule that nothing but loopback is bound.
-
-use std::net::SocketAddr;
+//! Ranges.
 
 use tracing_subscriber::EnvFilter;
 
@@ -12,11 +10,6 @@ const DAY_MS: u64 = 86_400_000;
 
 pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigError> {
     let origin = |key: &str| origins.get(key).cloned().unwrap_or(Origin::Default);
-    for (key, address) in [("listen", config.listen), ("http", config.http)] {
-        if !is_loopback(address) {
-            return Err(ConfigError::NotLoopback { origin: origin(key), key, address });
-        }
-    }
     for (key, value, least, most) in ranges(config) {
         if !(least..=most).contains(&value) {
             return Err(ConfigError::OutOfRange { origin: origin(key), key, value, least, most });
@@ -31,11 +24,6 @@ pub(super) fn check(config: &Config, origins: &Origins) -> Result<(), ConfigErro
         key: "log.level".to_owned(),
         problem: format!("{level:?}: {error}; expected one such as info, or info,hindsight_server=debug"),
     })
-}
-
-/// Whether only programs of this machine can reach the address, also when it is written as IPv6.
-fn is_loopback(address: SocketAddr) -> bool {
-    address.ip().to_canonical().is_loopback()
 }
 
 fn ranges(config: &Config) -> Vec<(&'static str, u64, u64, u64)> {

@@ -1,6 +1,6 @@
 //! What can be wrong with a configuration, with the place where the value came from.
 
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use std::{fmt, path::PathBuf};
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,18 +86,6 @@ pub enum ConfigError {
         least: u64,
         /// The most that is right.
         most: u64,
-    },
-    /// An address that others could reach.
-    #[error(
-        "{origin}: HindsightDB binds loopback only: {key} {address} would let anyone read these memories; use 127.0.0.1"
-    )]
-    NotLoopback {
-        /// Where it stands.
-        origin: Origin,
-        /// The key.
-        key: &'static str,
-        /// The address.
-        address: SocketAddr,
     },
 }
 

@@ -59,14 +59,24 @@ impl Layers {
     }
 
     pub(super) fn add_flags(&mut self, flags: &Overrides) -> Result<(), ConfigError> {
-        if let Some(data) = &flags.data {
+        for (key, flag, path) in [
+            ("data", "--data", &flags.data),
+            ("tls.cert", "--tls-cert", &flags.tls_cert),
+            ("tls.key", "--tls-key", &flags.tls_key),
+            ("tls.client_ca", "--tls-client-ca", &flags.tls_client_ca),
+            ("auth.token_file", "--auth-token-file", &flags.auth_token_file),
+        ] {
+            let Some(path) = path else { continue };
             // A path that is not Unicode can't be a TOML string; it is told, not mangled.
-            let data = data.to_str().ok_or_else(|| ConfigError::BadValue {
-                origin: Origin::Flag("--data"),
-                key: "data".to_owned(),
-                problem: format!("{} is not Unicode", data.display()),
+            let text = path.to_str().ok_or_else(|| ConfigError::BadValue {
+                origin: Origin::Flag(flag),
+                key: key.to_owned(),
+                problem: format!("{} is not Unicode", path.display()),
             })?;
-            self.set_text("data", data, Origin::Flag("--data"))?;
+            self.set_text(key, text, Origin::Flag(flag))?;
+        }
+        if flags.insecure {
+            self.set_text("insecure", "true", Origin::Flag("--insecure"))?;
         }
         for (key, flag, value) in [
             ("listen", "--listen", &flags.listen),
@@ -113,6 +123,7 @@ impl Layers {
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let value = match find(&self.known, key) {
             Some(Value::Integer(_)) => text.trim().parse().map(Value::Integer).ok(),
+            Some(Value::Boolean(_)) => text.trim().parse().map(Value::Boolean).ok(),
             _ => Some(Value::String(text.to_owned())),
         };
         match value {
@@ -120,7 +131,10 @@ impl Layers {
             None => Err(ConfigError::BadValue {
                 origin,
                 key: key.to_owned(),
-                problem: format!("{text:?} is not a whole number"),
+                problem: match find(&self.known, key) {
+                    Some(Value::Boolean(_)) => format!("{text:?} is neither true nor false"),
+                    _ => format!("{text:?} is not a whole number"),
+                },
             }),
         }
     }

@@ -3,6 +3,7 @@
 //! A value comes from a flag, else from the environment (`HINDSIGHT__SECTION__KEY`), else from the TOML file, else
 //! it is the default. An unknown key is an error that names the key and its nearest neighbour.
 
+mod auth;
 mod check;
 mod error;
 mod layers;
@@ -21,6 +22,7 @@ use hindsight_core::likeness::Thresholds;
 use hindsight_core::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
+pub use auth::{Audit, AuditLevel, Auth, TlsFiles};
 pub use error::{ConfigError, Origin};
 pub use life::{Jobs, Life};
 pub use rules::Rules;
@@ -32,11 +34,12 @@ pub use storage::Storage;
 pub struct Config {
     /// `data`: the data directory; made when it is not there. Default `hindsight-data`.
     pub data: PathBuf,
-    /// `listen`: where gRPC is served; port 0 takes a free one. Loopback only, since there are no credentials.
-    /// Default `127.0.0.1:7420`.
+    /// `listen`: where gRPC is served; port 0 takes a free one. Another address than loopback needs
+    /// credentials and TLS. Default `127.0.0.1:7420`.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
-    /// `http`: where JSON over HTTP is served; port 0 takes a free one. Loopback only. Default `127.0.0.1:7421`.
+    /// `http`: where JSON over HTTP is served; port 0 takes a free one. As `listen`.
+    /// Default `127.0.0.1:7421`.
     #[serde(deserialize_with = "address")]
     pub http: SocketAddr,
     /// `[limits]`
@@ -57,6 +60,14 @@ pub struct Config {
     pub rules: Rules,
     /// `[log]`
     pub log: Log,
+    /// `[auth]`
+    pub auth: Auth,
+    /// `[tls]`
+    pub tls: TlsFiles,
+    /// `[audit]`
+    pub audit: Audit,
+    /// `insecure`: bind an address that is not loopback also without credentials or without TLS. Default false.
+    pub insecure: bool,
 }
 
 /// `[limits]`: how much of everything at once. Each bounds memory or descriptors; raising one raises what a single
@@ -192,14 +203,23 @@ pub struct Overrides {
     pub log_level: Option<String>,
     /// `--log-format`
     pub log_format: Option<String>,
+    /// `--tls-cert`
+    pub tls_cert: Option<PathBuf>,
+    /// `--tls-key`
+    pub tls_key: Option<PathBuf>,
+    /// `--tls-client-ca`
+    pub tls_client_ca: Option<PathBuf>,
+    /// `--auth-token-file`
+    pub auth_token_file: Option<PathBuf>,
+    /// `--insecure`
+    pub insecure: bool,
 }
 
 impl Config {
     /// Reads the file at `path`, if one is named, then the environment, then the flags, and checks the whole.
     ///
     /// # Errors
-    /// [`ConfigError`] for a file that can't be read, a key that is not known, a value that is not right, an address
-    /// that is not loopback.
+    /// [`ConfigError`] for a file that can't be read, a key that is not known, a value that is not right.
     pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<Config, ConfigError> {
         let text = match path {
             Some(path) => Some(
@@ -249,6 +269,10 @@ impl Default for Config {
             jobs: Jobs::default(),
             rules: Rules::default(),
             log: Log::default(),
+            auth: Auth::default(),
+            tls: TlsFiles::default(),
+            audit: Audit::default(),
+            insecure: false,
         }
     }
 }

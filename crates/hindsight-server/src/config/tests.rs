@@ -76,14 +76,15 @@ fn a_wrong_value_is_named_with_its_place() {
 }
 
 #[test]
-fn only_loopback_is_bound() {
-    for address in ["0.0.0.0:1", "[::]:1", "192.168.1.4:1", "[::ffff:10.0.0.1]:1"] {
-        let error = message(&format!("http = '{address}'"), &[]);
-        assert!(error.contains("binds loopback only") && error.contains(address), "{error}");
-    }
-    for address in ["127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
-        assert!(load(&format!("http = '{address}'"), &[], &Overrides::default()).is_ok(), "{address}");
-    }
+fn s6_locks_are_set_by_file_environment_and_flag() {
+    let file = "insecure = true\n[tls]\ncert = 'c.pem'\nkey = 'k.pem'\n[audit]\nlevel = 'changes'";
+    let flags = Overrides { auth_token_file: Some("t".into()), ..Overrides::default() };
+    let config = load(file, &[("HINDSIGHT__AUTH__REQUIRED", "true")], &flags).unwrap();
+    assert!(config.insecure && config.auth.required && config.audit.level == AuditLevel::Changes);
+    assert_eq!((config.tls.cert, config.tls.key), ("c.pem".into(), "k.pem".into()));
+    assert_eq!(config.auth.token_file, std::path::PathBuf::from("t"));
+    let error = message("", &[("HINDSIGHT__AUTH__REQUIRED", "yes")]);
+    assert!(error.contains("neither true nor false"), "{error}");
 }
 
 #[test]

@@ -119,6 +119,16 @@ impl MemoryService for Memories {
         Ok(Response::new(recalled.into()))
     }
 
+    async fn explain(
+        &self,
+        request: Request<v1::ExplainRequest>,
+    ) -> Result<Response<v1::ExplainResponse>, Status> {
+        let call::ExplainCall { recall, id } =
+            call::ExplainCall::from_wire(request.into_inner()).map_err(refuse)?;
+        let explanation = self.0.explain(recall.namespace, recall.recall, id).await.map_err(refuse)?;
+        Ok(Response::new(explanation.into()))
+    }
+
     async fn update(
         &self,
         request: Request<v1::UpdateRequest>,

@@ -1,8 +1,9 @@
 //! gRPC: the services of `hindsight.v1`, health and reflection.
 //!
-//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `rules`, `namespace`, `admin`, `session`, `watch`, `status`
+//! A method is convert, call, convert; it decides nothing. Reading order: `memory`, `rules`, `namespace`, `admin`, `access`, `session`, `watch`, `status`
 //! (what a caller is told when a call fails), `message` (what never reaches a method), `health`.
 
+mod access;
 mod admin;
 pub(crate) mod health;
 mod memory;
@@ -31,6 +32,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 use tonic_reflection::server::{Builder, Error as ReflectionError};
 
 use crate::{
+    access::{Access, grpc as door},
     app::App,
     config::Limits,
     net::{Guard, guard::guard},
@@ -42,6 +44,7 @@ use crate::{
 /// When the descriptors that the build put in can't be read.
 pub(crate) fn router(
     app: &Arc<App>,
+    access: &Arc<Access>,
     reporter: HealthReporter,
     limits: &Limits,
     call_guard: Guard,
@@ -53,7 +56,7 @@ pub(crate) fn router(
     let namespace = NamespaceServiceServer::new(namespace::Namespaces(Arc::clone(app)))
         .max_decoding_message_size(read_max)
         .max_encoding_message_size(write_max);
-    let admin = AdminServiceServer::new(admin::Admin(Arc::clone(app)))
+    let admin = AdminServiceServer::new(admin::Admin { app: Arc::clone(app), access: Arc::clone(access) })
         .max_decoding_message_size(read_max)
         .max_encoding_message_size(write_max);
     let rules = RuleServiceServer::new(rules::Rules(Arc::clone(app)))
@@ -82,6 +85,8 @@ pub(crate) fn router(
         .add_service(describe().build_v1alpha()?);
     Ok(routes
         .into_axum_router()
+        .layer(from_fn_with_state(read_max, door::enter))
         .layer(from_fn_with_state(read_max, message::check))
+        .layer(from_fn_with_state(Arc::clone(access), door::admit))
         .layer(from_fn_with_state(call_guard, guard)))
 }

@@ -10,7 +10,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 use crate::app::{Code, Refusal};
 
 /// The status for anything that is a refusal or becomes one.
-pub(super) fn refuse(error: impl Into<Refusal>) -> Status {
+pub(crate) fn refuse(error: impl Into<Refusal>) -> Status {
     status(error.into())
 }
 
@@ -47,6 +47,7 @@ fn of(code: Code) -> tonic::Code {
         Code::OutOfRange => tonic::Code::OutOfRange,
         Code::Unavailable => tonic::Code::Unavailable,
         Code::Deadline => tonic::Code::DeadlineExceeded,
+        Code::Unauthenticated => tonic::Code::Unauthenticated,
         Code::Forbidden => tonic::Code::PermissionDenied,
         Code::MethodNotAllowed => tonic::Code::Unimplemented,
         Code::DataLoss => tonic::Code::DataLoss,

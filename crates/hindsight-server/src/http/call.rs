@@ -7,10 +7,8 @@ use http::{HeaderMap, Uri};
 use serde_json::{Map, Value};
 
 use super::{body, fields::Fields, json};
+use crate::access::{self, http::NAMESPACE};
 use crate::app::Refusal;
-
-/// Names the namespace for calls whose body does not.
-const NAMESPACE: &str = "x-hindsight-namespace";
 
 /// The request id as a header.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -19,6 +17,8 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 pub(super) struct Call {
     pub(super) fields: Fields,
     headers: HeaderMap,
+    /// What the door decided about it.
+    admitted: Option<access::Call>,
 }
 
 impl Call {
@@ -38,28 +38,38 @@ impl Call {
             (true, false) => Fields::of_map(Map::new()),
             (false, false) => Fields::of_body(&bytes)?,
         };
-        Ok(Call { fields, headers: parts.headers })
+        let admitted = parts.extensions.get::<access::Call>().cloned();
+        Ok(Call { fields, headers: parts.headers, admitted })
     }
 
-    /// The namespace, of the fields or of the header.
+    /// The namespace, of the fields, of the header, or the only one of the caller's credential: decided by the locks.
     ///
     /// # Errors
-    /// When there is none, or it can't name one.
-    pub(super) fn namespace(&mut self) -> Result<Namespace, Invalid> {
+    /// When there is none, it can't name one, or the caller may not do this there.
+    pub(super) fn namespace(&mut self) -> Result<Namespace, Refusal> {
         let header = text(&self.headers, NAMESPACE)?;
-        self.fields.namespace(header)
-    }
-
-    /// The namespace where one is named, by the fields or by the header.
-    ///
-    /// # Errors
-    /// When what is there can't name one.
-    pub(super) fn optional_namespace(&mut self) -> Result<Option<Namespace>, Invalid> {
-        let header = text(&self.headers, NAMESPACE)?;
-        if header.is_none() && !self.fields.has("namespace") {
-            return Ok(None);
+        let named = self.fields.namespace_named(header)?;
+        let admitted = self.admitted.as_ref().ok_or_else(Refusal::internal)?;
+        let decided = admitted.enter(named.as_deref().unwrap_or_default(), self.fields.says("observe"))?;
+        match decided {
+            Some(namespace) => Ok(namespace),
+            None => Ok(Fields::namespace_of(named.as_deref())?),
         }
-        self.fields.namespace(header).map(Some)
+    }
+
+    /// As [`Call::namespace`], for a call that may be about all namespaces.
+    ///
+    /// # Errors
+    /// When it can't name one, or the caller may not do this there.
+    pub(super) fn optional_namespace(&mut self) -> Result<Option<Namespace>, Refusal> {
+        let header = text(&self.headers, NAMESPACE)?;
+        let named = self.fields.namespace_named(header)?;
+        let admitted = self.admitted.as_ref().ok_or_else(Refusal::internal)?;
+        let decided = admitted.enter(named.as_deref().unwrap_or_default(), false)?;
+        match (decided, named) {
+            (None, Some(named)) => Ok(Some(Fields::namespace_of(Some(&named))?)),
+            (decided, _) => Ok(decided),
+        }
     }
 
     /// The request id, of the fields or of the header.

@@ -59,12 +59,6 @@ impl Fields {
             Some(value) => json::read(value, &self.path_of(name), &[]).map(Some),
         }
     }
-
-    /// Whether a field is there and not `null`.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.map.get(name).is_some_and(|value| !value.is_null())
-    }
-
     /// As [`Fields::take`], for a field with two names.
     ///
     /// # Errors
@@ -82,13 +76,25 @@ impl Fields {
         }
     }
 
-    /// The namespace: a field, or else the header's.
+    /// What names the namespace: a field, or else the header.
+    ///
+    /// # Errors
+    /// When the field is no text.
+    pub(super) fn namespace_named(&mut self, header: Option<&str>) -> Result<Option<String>, Invalid> {
+        let text = self.take::<String>("namespace")?;
+        Ok(text.or_else(|| header.map(str::to_owned)))
+    }
+
+    /// Whether a field is there and `true`; it stays.
+    pub(super) fn says(&self, name: &str) -> bool {
+        self.map.get(name) == Some(&Value::Bool(true))
+    }
+
+    /// The namespace that a text names.
     ///
     /// # Errors
     /// When there is none, or it can't name one.
-    pub(super) fn namespace(&mut self, header: Option<&str>) -> Result<Namespace, Invalid> {
-        let text = self.take::<String>("namespace")?;
-        let text = text.as_deref().or(header);
+    pub(super) fn namespace_of(text: Option<&str>) -> Result<Namespace, Invalid> {
         let text =
             text.ok_or_else(|| Invalid::one("namespace", "is missing: name the tenant, such as \"ops\""))?;
         text.parse().map_err(|bad: hindsight_core::namespace::BadNamespace| {
@@ -165,17 +171,21 @@ mod tests {
     #[test]
     fn what_nobody_asked_for_is_refused_by_name() {
         let mut left = fields(r#"{"namespace":"ops","top_q":5}"#);
-        assert_eq!(left.namespace(None).unwrap().as_str(), "ops");
+        assert_eq!(left.namespace_named(None).unwrap().as_deref(), Some("ops"));
         assert_eq!(left.take::<usize>("top_k"), Ok(None));
         assert_eq!(left.finish().unwrap_err().to_string(), "top_q: is no field here: did you mean top_k?");
     }
 
     #[test]
     fn the_namespace_may_come_from_the_header() {
-        assert_eq!(fields("{}").namespace(Some("ops")).unwrap().as_str(), "ops");
-        assert_eq!(fields(r#"{"namespace":"a"}"#).namespace(Some("ops")).unwrap().as_str(), "a");
+        let named = |text: &str, header| {
+            let named = fields(text).namespace_named(header)?;
+            Fields::namespace_of(named.as_deref())
+        };
+        assert_eq!(named("{}", Some("ops")).unwrap().as_str(), "ops");
+        assert_eq!(named(r#"{"namespace":"a"}"#, Some("ops")).unwrap().as_str(), "a");
         for bad in ["{}", r#"{"namespace":"../x"}"#, r#"{"namespace":5}"#] {
-            assert_eq!(fields(bad).namespace(None).unwrap_err().violations[0].field, "namespace", "{bad}");
+            assert_eq!(named(bad, None).unwrap_err().violations[0].field, "namespace", "{bad}");
         }
     }
 

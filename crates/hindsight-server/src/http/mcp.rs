@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::{
     body::Body,
-    extract::{Path, Query, Request, State},
+    extract::{Extension, Path, Query, Request, State},
     response::Response,
 };
 use hindsight_core::{
@@ -23,6 +23,7 @@ use rmcp::transport::streamable_http_server::{
 use serde::Deserialize;
 
 use super::Http;
+use crate::access::{Access, Call, inside};
 use crate::app::{App, AppError, Refusal};
 
 /// The one query parameter.
@@ -37,6 +38,7 @@ pub(super) async fn serve(
     State(http): State<Http>,
     Path(namespace): Path<String>,
     chosen: Result<Query<Chosen>, axum::extract::rejection::QueryRejection>,
+    call: Option<Extension<Call>>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let namespace: Namespace = namespace
@@ -50,7 +52,10 @@ pub(super) async fn serve(
             return Err(Invalid::one("profile", format!("is {other:?}: expected default or full")).into());
         }
     };
-    let server = MemoryServer::new(Bound { app: Arc::clone(&http.app), namespace }, profile);
+    let call = call.ok_or_else(Refusal::internal)?.0;
+    // The address was decided at the door; each tool is asked for again by its own row.
+    let bound = Bound { app: Arc::clone(&http.app), access: Arc::clone(&http.access), call, namespace };
+    let server = MemoryServer::new(bound, profile);
     // Hosts and origins were checked before any handler, for every path of this port.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -69,6 +74,8 @@ pub(super) async fn serve(
 #[derive(Clone)]
 struct Bound {
     app: Arc<App>,
+    access: Arc<Access>,
+    call: Call,
     namespace: Namespace,
 }
 
@@ -76,13 +83,35 @@ fn trouble(error: impl Into<Refusal>) -> Trouble {
     Trouble(error.into().message)
 }
 
+impl Bound {
+    /// Runs what a tool asks for as the call of the RPC that it stands for: with its right, and its line in the audit trail.
+    async fn run<T>(
+        &self,
+        rpc: &str,
+        work: impl Future<Output = Result<T, AppError>>,
+    ) -> Result<T, AppError> {
+        let reason = |error: &AppError| error.reason().to_owned();
+        let refused = |refusal: Refusal| AppError::Refused(Box::new(refusal));
+        let call = self.call.of_tool(rpc).map_err(refused)?;
+        let observes = call.only_observes(&self.namespace);
+        let entered = call.enter(self.namespace.as_str(), observes).map(drop).map_err(refused);
+        // In a box, as the work is: a call has many layers, and each would otherwise hold those below it on the stack.
+        Box::pin(inside(&self.access, &call, async { entered.map(|()| work)?.await }, reason)).await
+    }
+}
+
 impl Store for Bound {
     fn namespace(&self) -> &Namespace {
         &self.namespace
     }
 
-    async fn recall(&self, recall: Recall) -> Result<Option<Recalled>, Trouble> {
-        match self.app.recall(self.namespace.clone(), recall).await {
+    async fn recall(&self, mut recall: Recall) -> Result<Option<Recalled>, Trouble> {
+        // A token that may only look looks.
+        recall.observe |= self.call.only_observes(&self.namespace);
+        match self
+            .run("MemoryService/Recall", Box::pin(self.app.recall(self.namespace.clone(), recall)))
+            .await
+        {
             Err(AppError::Engine(EngineError::NamespaceNotFound { .. })) => Ok(None),
             result => result.map(Some).map_err(trouble),
         }
@@ -90,18 +119,18 @@ impl Store for Bound {
 
     async fn write(&self, draft: Draft) -> Result<Stored, Trouble> {
         let item = WriteItem::new(draft, None);
-        let written = self.app.write(self.namespace.clone(), item, WriteOptions::default()).await;
-        written.map(stored).map_err(trouble)
+        let write = Box::pin(self.app.write(self.namespace.clone(), item, WriteOptions::default()));
+        self.run("MemoryService/Write", write).await.map(stored).map_err(trouble)
     }
 
     async fn record(&self, record: RecordDraft) -> Result<Stored, Trouble> {
         let item = WriteItem::new(record.into_draft()?, None);
-        let written = self.app.record(self.namespace.clone(), item, WriteOptions::default()).await;
-        written.map(stored).map_err(trouble)
+        let record = Box::pin(self.app.record(self.namespace.clone(), item, WriteOptions::default()));
+        self.run("MemoryService/Record", record).await.map(stored).map_err(trouble)
     }
 
     async fn get(&self, id: MemoryId) -> Result<Memory, Trouble> {
-        let got = self.app.get(self.namespace.clone(), id, None).await;
+        let got = self.run("MemoryService/Get", self.app.get(self.namespace.clone(), id, None)).await;
         got.map(|got| got.memory).map_err(trouble)
     }
 
@@ -115,21 +144,23 @@ impl Store for Bound {
             request_id: None,
             allow_forgotten: false,
         };
-        let written = self.app.update(self.namespace.clone(), update).await;
+        let written = self.run("MemoryService/Update", self.app.update(self.namespace.clone(), update)).await;
         written.map(|written| written.memory).map_err(trouble)
     }
 
     async fn forget(&self, ids: Vec<MemoryId>) -> Result<u32, Trouble> {
         let target = ForgetTarget::Ids(ids);
         let request = ForgetRequest { target, validate_only: false, request_id: None, with_derived: false };
-        let affected = self.app.forget(self.namespace.clone(), request).await;
+        let affected =
+            self.run("MemoryService/Forget", self.app.forget(self.namespace.clone(), request)).await;
         affected.map(|affected| affected.count).map_err(trouble)
     }
 
     async fn feedback(&self, judgement: Judgement) -> Result<usize, Trouble> {
         let Judgement { recall_id, items, task_status } = judgement;
         let request = FeedbackRequest { recall_id, items, task_status, request_id: None };
-        let judged = self.app.feedback(self.namespace.clone(), request).await;
+        let feedback = self.app.feedback(self.namespace.clone(), request);
+        let judged = self.run("MemoryService/Feedback", feedback).await;
         judged.map(|judged| judged.memories.len()).map_err(trouble)
     }
 
@@ -168,24 +199,30 @@ impl Store for Bound {
         match call {
             SessionCall::Open(draft) => {
                 let open = OpenSessionRequest { draft, request_id: None };
-                let opened = app.open_session(namespace, open).await.map_err(trouble)?;
+                let opened =
+                    self.run("SessionService/OpenSession", Box::pin(app.open_session(namespace, open))).await;
+                let opened = opened.map_err(trouble)?;
                 Ok(said(Some(opened.session)))
             }
             SessionCall::Append(session_id, turns) => {
                 let append = AppendTurnsRequest { session_id, agent_id, turns, request_id: None };
-                let appended = app.append_turns(namespace, append).await.map_err(trouble)?;
+                let append = Box::pin(app.append_turns(namespace, append));
+                let appended = self.run("SessionService/AppendTurns", append).await.map_err(trouble)?;
                 Ok(said(Some(appended.session)))
             }
             SessionCall::Read(session_id, last) => {
                 let get = GetSessionRequest { session_id, agent_id, last };
-                let got = app.get_session(namespace, get).await.map_err(trouble)?;
+                let got =
+                    self.run("SessionService/GetSession", Box::pin(app.get_session(namespace, get))).await;
+                let got = got.map_err(trouble)?;
                 Ok(SessionSaid { turns: got.turns, ..said(Some(got.session)) })
             }
             SessionCall::Close(session_id, record) => {
                 let record =
                     record.map(|record| SessionRecord { record: *record, ..SessionRecord::default() });
                 let close = CloseSessionRequest { session_id, agent_id, record, request_id: None };
-                let closed = app.close_session(namespace, close).await.map_err(trouble)?;
+                let close = Box::pin(app.close_session(namespace, close));
+                let closed = self.run("SessionService/CloseSession", close).await.map_err(trouble)?;
                 let episode = closed.episode.map(|episode| episode.memory.id);
                 Ok(SessionSaid { episode, is_closed: true, ..said(closed.session) })
             }
@@ -193,7 +230,7 @@ impl Store for Bound {
     }
 
     async fn kinds(&self) -> Result<Vec<(String, u64)>, Trouble> {
-        match self.app.stats(self.namespace.clone()).await {
+        match self.run("NamespaceService/GetNamespaceStats", self.app.stats(self.namespace.clone())).await {
             Ok(stats) => Ok(stats.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()),
             Err(AppError::Engine(EngineError::NamespaceNotFound { .. })) => Ok(Vec::new()),
             Err(error) => Err(trouble(error)),

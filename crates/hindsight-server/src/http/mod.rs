@@ -4,8 +4,9 @@
 //! exist is refused by name; an error is `application/problem+json`. Reading order: `call` (what a request brings),
 //! `fields` and `json` (how it is read), `write`, `change`, `purge`, `jobs`, `learn`, `rules`, `search`, `read`, `session`, `watch`, `operations`, `settings` (the calls), `mcp` (the
 //! same for agents that speak MCP), `problem`
-//! (errors), `browser` (who may not call).
+//! (errors), `access` (tokens and the audit trail), `browser` (who may not call).
 
+mod access;
 mod body;
 mod browser;
 mod call;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    middleware::{from_fn, from_fn_with_state},
+    middleware::from_fn_with_state,
     response::{IntoResponse, Response},
     routing::{any, delete, get, post, put},
 };
@@ -38,6 +39,7 @@ use http::{Method, Uri};
 use tokio::sync::watch::Receiver;
 
 use crate::{
+    access::{Access, http as door},
     app::{App, Code, Refusal},
     net::{Guard, Phase, guard::guard},
     words::nearest,
@@ -50,6 +52,7 @@ type Reply = Result<Response, Refusal>;
 #[derive(Clone)]
 struct Http {
     app: Arc<App>,
+    access: Arc<Access>,
     /// Largest body in bytes.
     body_max: usize,
     phase: Receiver<Phase>,
@@ -61,6 +64,7 @@ const PATHS: &[&str] = &[
     "/memory/record",
     "/memory/batch",
     "/memory/search",
+    "/memory/explain",
     "/memory/get",
     "/memory/list",
     "/memory/update",
@@ -89,19 +93,30 @@ const PATHS: &[&str] = &[
     "/namespaces/{namespace}",
     "/stats",
     "/info",
+    "/tokens",
+    "/tokens/create",
+    "/tokens/revoke",
+    "/audit",
     "/health",
     "/livez",
     "/readyz",
 ];
 
 /// Everything that answers on the HTTP port.
-pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, call_guard: Guard) -> Router {
-    let state = Http { app: Arc::clone(app), body_max, phase };
+pub(crate) fn router(
+    app: &Arc<App>,
+    access: &Arc<Access>,
+    body_max: usize,
+    phase: Receiver<Phase>,
+    call_guard: Guard,
+) -> Router {
+    let state = Http { app: Arc::clone(app), access: Arc::clone(access), body_max, phase };
     Router::new()
         .route("/memory/write", post(write::write))
         .route("/memory/record", post(write::record))
         .route("/memory/batch", post(write::batch))
         .route("/memory/search", post(search::search))
+        .route("/memory/explain", post(search::explain))
         .route("/memory/get", get(read::get))
         .route("/memory/list", get(read::list).post(read::list))
         .route("/memory/update", put(change::update).post(change::update))
@@ -137,13 +152,18 @@ pub(crate) fn router(app: &Arc<App>, body_max: usize, phase: Receiver<Phase>, ca
         .route("/jobs/run", post(jobs::run))
         .route("/stats", get(operations::stats))
         .route("/info", get(operations::info))
+        .route("/tokens", get(access::list))
+        .route("/tokens/create", post(access::create))
+        .route("/tokens/revoke", post(access::revoke))
+        .route("/audit", get(access::events).post(access::events))
         .route("/health", get(operations::ready))
         .route("/readyz", get(operations::ready))
         .route("/livez", get(operations::live))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .with_state(state)
-        .layer(from_fn(browser::check))
+        .layer(from_fn_with_state(Arc::clone(access), door::admit))
+        .layer(from_fn_with_state(Arc::clone(access), browser::check))
         .layer(from_fn_with_state(call_guard, guard))
 }
 

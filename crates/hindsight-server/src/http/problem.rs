@@ -45,6 +45,14 @@ pub(crate) fn reply(refusal: &Refusal, request_id: &str) -> Response {
         // The header counts whole seconds.
         headers.insert(header::RETRY_AFTER, HeaderValue::from(after.as_secs().max(1)));
     }
+    if refusal.code == Code::Unauthenticated {
+        // RFC 6750, 3: without a token nothing but the scheme is told.
+        let challenge = match refusal.reason {
+            "TOKEN_MISSING" => "Bearer realm=\"hindsight\"",
+            _ => "Bearer realm=\"hindsight\", error=\"invalid_token\"",
+        };
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
     response
 }
 
@@ -61,6 +69,7 @@ fn of(refusal: &Refusal) -> (StatusCode, &'static str) {
         (Code::OutOfRange, _) => (StatusCode::BAD_REQUEST, "Not there"),
         (Code::Unavailable, _) => (StatusCode::SERVICE_UNAVAILABLE, "Not now"),
         (Code::Deadline, _) => (StatusCode::GATEWAY_TIMEOUT, "Out of time"),
+        (Code::Unauthenticated, _) => (StatusCode::UNAUTHORIZED, "Who are you"),
         (Code::Forbidden, _) => (StatusCode::FORBIDDEN, "Not allowed"),
         (Code::MethodNotAllowed, _) => (StatusCode::METHOD_NOT_ALLOWED, "Another method"),
         (Code::DataLoss, _) => (StatusCode::INTERNAL_SERVER_ERROR, "Data is damaged"),

@@ -1,8 +1,8 @@
-//! `/memory/search`: recall.
+//! `/memory/search`: recall; `/memory/explain`: why a memory is in its answer or not.
 
 use axum::extract::{Request, State};
 use hindsight_core::time::Span;
-use hindsight_core::{Decay, Embedding, Filter, Invalid, Recall, Timestamp};
+use hindsight_core::{AsOf, Decay, Embedding, Filter, Invalid, Recall, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,6 +31,17 @@ pub(super) async fn search(State(http): State<Http>, request: Request) -> Reply 
     answer(&recalled)
 }
 
+/// Says what becomes of the memory `id` in a recall, and why.
+pub(super) async fn explain(State(http): State<Http>, request: Request) -> Reply {
+    let mut call = http.call(request).await?;
+    let namespace = call.namespace()?;
+    let id = call.fields.take("id")?;
+    let id = id.ok_or_else(|| Invalid::one("id", "is missing: name the memory to explain"))?;
+    let filter = call.filter()?;
+    let recall = recall_of(call.fields, filter)?;
+    answer(&http.app.explain(namespace, recall, id).await.map_err(with_names)?)
+}
+
 fn recall_of(mut fields: Fields, filter: Option<Filter>) -> Result<Recall, Invalid> {
     let vector: Option<Vec<f32>> = fields.take("vector")?;
     let embedding_model: Option<String> = fields.take("embedding_model")?;
@@ -49,15 +60,20 @@ fn recall_of(mut fields: Fields, filter: Option<Filter>) -> Result<Recall, Inval
         filter: Filter::default(),
         include_archived: fields.take("include_archived")?.unwrap_or(false),
         include_history: fields.take("include_history")?.unwrap_or(false),
+        as_of: as_of_of(&mut fields)?,
         top_k: fields.take("top_k")?.unwrap_or(default.top_k),
         token_budget: fields.take("token_budget")?,
         min_score: fields.take("min_score")?,
         weights: fields.take("weights")?.unwrap_or_default(),
         fusion: fields.take("fusion")?.unwrap_or_default(),
         decay,
+        diversity: fields.take("diversity")?,
+        keep_alike: fields.take("keep_alike")?.unwrap_or(false),
+        policy: fields.take("policy")?.unwrap_or_default(),
         agent_id: fields.take("agent_id")?,
         time_zone: fields.take("time_zone")?,
         now: fields.take("now")?,
+        as_text: fields.take("as_text")?.unwrap_or(false),
         explain: fields.take("explain")?.unwrap_or(false),
         exact: fields.take("exact")?.unwrap_or(false),
         observe: fields.take("observe")?.unwrap_or(false),
@@ -74,6 +90,17 @@ fn recall_of(mut fields: Fields, filter: Option<Filter>) -> Result<Recall, Inval
 
 fn embedding(values: &[f32]) -> Result<Embedding, Invalid> {
     Embedding::new(values).map_err(|bad| Invalid::one("vector", bad.to_string()))
+}
+
+/// `as_of`, and what it means by `as_of_axis`.
+fn as_of_of(fields: &mut Fields) -> Result<Option<AsOf>, Invalid> {
+    let (at, axis) = (fields.take("as_of")?, fields.take("as_of_axis")?);
+    match (at, axis) {
+        (None, Some(hindsight_core::Axis::Valid | hindsight_core::Axis::Known)) => {
+            Err(Invalid::one("as_of", "is missing: as_of_axis says what it means; send both or none"))
+        }
+        (at, axis) => Ok(at.map(|at| AsOf { at, axis: axis.unwrap_or_default() })),
+    }
 }
 
 /// `half_life` as a span (`7d`) or a number of days, or `time_decay_factor` as a factor per day.
@@ -152,6 +179,9 @@ mod tests {
             (r#"{"mode":"hybird"}"#, "mode"),
             (r#"{"time_range":{"frm":"2026-01-01"}}"#, "time_range.frm"),
             (r#"{"embedding_model":"m"}"#, "vector"),
+            (r#"{"as_of_axis":"known"}"#, "as_of"),
+            (r#"{"as_of":"2026-03-01","as_of_axis":"real"}"#, "as_of_axis"),
+            (r#"{"policy":["no_fun"]}"#, "policy[0]"),
             (r#"{"qery":"x"}"#, "qery"),
         ] {
             assert_eq!(read(text).unwrap_err().violations[0].field, field, "{text}");

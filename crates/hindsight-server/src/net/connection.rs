@@ -1,6 +1,6 @@
 //! One connection's life.
 
-use std::{convert::Infallible, future::Future, pin::Pin, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, net::IpAddr, pin::Pin, pin::pin, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body};
 use http::{Request, Response};
@@ -10,38 +10,58 @@ use hyper_util::{
     server::graceful::GracefulConnection,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::{Semaphore, watch},
     time::{Instant, sleep, timeout},
 };
 use tower::ServiceExt;
 
-use super::{ConnectionLimits, Front, Phase, guard::Slots, preface};
+use super::{ConnectionLimits, Front, Phase, Tls, guard::Slots, preface};
+use crate::access::Peer;
 
-/// Serves one connection to its end.
-pub(super) async fn serve(
-    stream: TcpStream,
-    front: Front,
-    router: Router,
-    limits: Arc<ConnectionLimits>,
-    phase: watch::Receiver<Phase>,
-) {
-    // Small replies must not wait for more; a connection where this fails is slower, not wrong.
-    let _ = stream.set_nodelay(true);
-    let slots = Slots(Arc::new(Semaphore::new(limits.requests)));
-    let calls = Calls { router, slots };
-    match front {
-        Front::Grpc => {
-            // A client that says nothing, or hangs up, is nobody to tell.
-            let Ok(Ok(Some(stream))) = timeout(limits.first_frame, preface::read(stream)).await else {
-                return;
-            };
-            let connection = http2(&limits).serve_connection(TokioIo::new(stream), calls);
-            drive(connection, &limits, phase).await;
+/// A connection and what answers on it.
+pub(super) struct Connection {
+    pub(super) front: Front,
+    pub(super) router: Router,
+    pub(super) limits: Arc<ConnectionLimits>,
+    /// Where it comes from.
+    pub(super) peer: IpAddr,
+}
+
+impl Connection {
+    /// Serves it to its end.
+    pub(super) async fn serve(self, stream: TcpStream, tls: Option<Arc<Tls>>, phase: watch::Receiver<Phase>) {
+        // Small replies must not wait for more; a connection where this fails is slower, not wrong.
+        let _ = stream.set_nodelay(true);
+        let Some(tls) = tls else { return self.speak(stream, phase).await };
+        match timeout(self.limits.first_frame, tls.accept(self.front, stream)).await {
+            Ok(Ok(stream)) => self.speak(stream, phase).await,
+            Ok(Err(error)) => tracing::debug!(peer = %self.peer, %error, "no TLS with this client"),
+            Err(_) => {}
         }
-        Front::Http => {
-            let connection = http1(&limits).serve_connection(TokioIo::new(stream), calls);
-            drive(connection, &limits, phase).await;
+    }
+
+    async fn speak<S>(self, stream: S, phase: watch::Receiver<Phase>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let limits = self.limits;
+        let slots = Slots(Arc::new(Semaphore::new(limits.requests)));
+        let calls = Calls { router: self.router, slots, peer: Peer(self.peer) };
+        match self.front {
+            Front::Grpc => {
+                // A client that says nothing, or hangs up, is nobody to tell.
+                let Ok(Ok(Some(stream))) = timeout(limits.first_frame, preface::read(stream)).await else {
+                    return;
+                };
+                let connection = http2(&limits).serve_connection(TokioIo::new(stream), calls);
+                drive(connection, &limits, phase).await;
+            }
+            Front::Http => {
+                let connection = http1(&limits).serve_connection(TokioIo::new(stream), calls);
+                drive(connection, &limits, phase).await;
+            }
         }
     }
 }
@@ -104,6 +124,7 @@ where
 struct Calls {
     router: Router,
     slots: Slots,
+    peer: Peer,
 }
 
 impl Service<Request<Incoming>> for Calls {
@@ -114,6 +135,7 @@ impl Service<Request<Incoming>> for Calls {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.slots.clone());
+        request.extensions_mut().insert(self.peer);
         Box::pin(self.router.clone().oneshot(request))
     }
 }

@@ -19,6 +19,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue};
 use tokio::{sync::Semaphore, time::timeout};
 
+use crate::access::CallId;
 use crate::app::Refusal;
 use crate::{grpc, http as http_front};
 
@@ -69,9 +70,10 @@ impl RequestIds {
 }
 
 /// The middleware around every call.
-pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = guard.ids.next();
+    request.extensions_mut().insert(CallId(id.clone()));
     let method = request.uri().path().to_owned();
     let limit =
         wanted_time(request.headers()).map_or(guard.request_max, |wanted| wanted.min(guard.request_max));

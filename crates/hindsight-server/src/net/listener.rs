@@ -1,6 +1,11 @@
 //! Accepting connections.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::Router;
 use tokio::{
@@ -9,7 +14,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{ConnectionLimits, Front, Phase, Places, connection, places::Place};
+use super::{ConnectionLimits, Front, Phase, Places, Tls, connection, places::Place};
 
 /// The wait after an accept that failed for want of descriptors or memory, and its limit.
 const BACK_OFF: Duration = Duration::from_millis(10);
@@ -22,6 +27,8 @@ pub(crate) struct Listener {
     pub(crate) router: Router,
     pub(crate) limits: Arc<ConnectionLimits>,
     pub(crate) places: Places,
+    /// The certificates; none where the port is not encrypted.
+    pub(crate) tls: Option<Arc<Tls>>,
 }
 
 impl Listener {
@@ -36,15 +43,15 @@ impl Listener {
                 _ = stop.wait_for(|phase| *phase >= Phase::Draining) => break,
                 accepted = self.accept() => accepted,
             };
-            let (stream, place) = accepted;
+            let (stream, from, place) = accepted;
             while connections.try_join_next().is_some() {}
-            let life = connection::serve(
-                stream,
-                self.front,
-                self.router.clone(),
-                Arc::clone(&self.limits),
-                phase.clone(),
-            );
+            let connection = connection::Connection {
+                front: self.front,
+                router: self.router.clone(),
+                limits: Arc::clone(&self.limits),
+                peer: from,
+            };
+            let life = connection.serve(stream, self.tls.clone(), phase.clone());
             connections.spawn(async move {
                 life.await;
                 drop(place);
@@ -57,13 +64,13 @@ impl Listener {
 
     /// The next connection with its place. One connection of each listener is accepted before it has a place, so that
     /// a listener to which nobody comes holds none.
-    async fn accept(&self) -> (TcpStream, Place) {
+    async fn accept(&self) -> (TcpStream, IpAddr, Place) {
         let mut back_off = BACK_OFF;
         loop {
             match self.socket.accept().await {
                 Ok((stream, from)) => {
                     if let Some(place) = self.places.take(from.ip()).await {
-                        return (stream, place);
+                        return (stream, from.ip(), place);
                     }
                     tracing::debug!(address = %from.ip(), "too many connections of one address: closed");
                     back_off = BACK_OFF;

@@ -1,19 +1,21 @@
 //! Connections: how many, how they begin and end, and what holds for every call on them, whatever its protocol.
 //!
 //! Reading order: `listener` (accepting, with limits), `places` (how many connections), `preface` (what a gRPC
-//! client says first), `connection` (one connection's life), `guard` (one call's life).
+//! client says first), `tls`, `connection` (one connection's life), `guard` (one call's life).
 
 mod connection;
 pub(crate) mod guard;
 mod listener;
 mod places;
 mod preface;
+pub(crate) mod tls;
 
 use std::{sync::Arc, time::Duration};
 
 pub(crate) use guard::{Front, Guard};
 pub(crate) use listener::Listener;
 pub(crate) use places::Places;
+pub(crate) use tls::Tls;
 
 use crate::config::Config;
 

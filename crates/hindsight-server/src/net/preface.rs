@@ -7,10 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 /// The first bytes of every HTTP/2 connection (RFC 9113, 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -20,16 +17,16 @@ const WRONG_PORT: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r
     This port speaks gRPC (HTTP/2). JSON over HTTP is on the other port, 7421 unless configured otherwise.\n";
 
 /// A connection whose first bytes were read already and are read again.
-pub(super) struct Rewound {
+pub(super) struct Rewound<S> {
     read: usize,
-    stream: TcpStream,
+    stream: S,
 }
 
 /// Reads the preface; `None` when it is another protocol, which is told so.
 ///
 /// # Errors
 /// When the connection ends or fails before.
-pub(super) async fn read(mut stream: TcpStream) -> io::Result<Option<Rewound>> {
+pub(super) async fn read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S) -> io::Result<Option<Rewound<S>>> {
     let mut first = [0; PREFACE.len()];
     // One byte is enough to tell HTTP/2 from HTTP/1, whose requests may be shorter than the preface: "P" alone may be
     // PRI, POST, PUT or PATCH, so the second letter decides.
@@ -47,7 +44,7 @@ pub(super) async fn read(mut stream: TcpStream) -> io::Result<Option<Rewound>> {
     Ok(None)
 }
 
-impl AsyncRead for Rewound {
+impl<S: AsyncRead + Unpin> AsyncRead for Rewound<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -64,7 +61,7 @@ impl AsyncRead for Rewound {
     }
 }
 
-impl AsyncWrite for Rewound {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Rewound<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

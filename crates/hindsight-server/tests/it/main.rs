@@ -5,6 +5,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod access;
 mod agent_loop;
 mod agents;
 mod backup;
@@ -17,8 +18,11 @@ mod life;
 mod limits;
 mod mcp;
 mod purge;
+mod recall;
 mod restart;
 mod rules;
+mod sessions;
 mod settings;
 mod support;
 mod vectors;
+mod watch;

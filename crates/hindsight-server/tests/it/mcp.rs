@@ -56,6 +56,27 @@ async fn i3_each_address_is_one_namespace() {
 }
 
 #[tokio::test]
+async fn m9_r9_an_agent_asks_for_the_past_and_sees_how_often_a_thing_was_confirmed() {
+    let server = TestServer::start().await;
+    let goal = |text: &str, value: &str| json!({"text": text, "subject": "user", "attribute": "goal", "value": value});
+    for _ in 0..2 {
+        let wrote = call(&server, "/mcp/ops", "memory_write", goal("I want to lose fat", "lose fat")).await;
+        assert_eq!(wrote["isError"], false, "{wrote}");
+    }
+    let found = call(&server, "/mcp/ops", "memory_search", json!({"query": "what do I want"})).await;
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains(", verified once | I want to lose fat"), "{text}");
+    let early = json!({"query": "what do I want", "as_of": "2020-01-01"});
+    let early = call(&server, "/mcp/ops", "memory_search", early).await;
+    assert_eq!(early["isError"], true);
+    assert!(early["content"][0]["text"].as_str().unwrap().contains("the first memory holds from"), "{early}");
+    let later =
+        call(&server, "/mcp/ops", "memory_search", json!({"query": "what do I want", "as_of": "2999-01-01"}))
+            .await;
+    assert!(later["content"][0]["text"].as_str().unwrap().contains("lose fat"), "{later}");
+}
+
+#[tokio::test]
 async fn i3_the_newer_generation_is_served() {
     let server = TestServer::start().await;
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -9,7 +9,7 @@ use hindsight_server::{Config, Overrides, Server, logging};
 use rmcp::ServiceExt as _;
 
 use crate::cli::Globals;
-use crate::connection::{Connection, client};
+use crate::connection::{Connection, client_of};
 use crate::failure::Failure;
 use crate::mcp::{
     config::{McpClient, Way},
@@ -74,7 +74,7 @@ pub(crate) async fn run(args: McpArgs, globals: Globals) -> Result<(), Failure> 
         let connection = Connection::new(globals)?;
         return serve(Remote(connection.memories()?), profile).await;
     }
-    let namespace = globals.namespace.ok_or(Failure::NoNamespace)?;
+    let namespace = globals.namespace.clone().ok_or(Failure::NoNamespace)?;
     let overrides = Overrides {
         data: args.data,
         listen: Some("127.0.0.1:0".to_owned()),
@@ -84,7 +84,7 @@ pub(crate) async fn run(args: McpArgs, globals: Globals) -> Result<(), Failure> 
     let config = Config::load(None, &overrides)?;
     logging::start(&config.log);
     let running = Server::start(&config).await?;
-    let client = client(&format!("http://{}", running.grpc_addr()), globals.timeout)?;
+    let client = client_of(&format!("http://{}", running.grpc_addr()), &globals)?;
     let served = serve(Remote(client.namespace(namespace.as_str())?), profile).await;
     running.shutdown().await?;
     served
@@ -118,6 +118,12 @@ pub(crate) fn config(args: &McpConfigArgs, globals: &Globals, out: &mut Out) -> 
                     ]);
                 }
                 None => arguments.extend(["--server".to_owned(), globals.server.clone()]),
+            }
+            // Files are named; a token itself belongs into no configuration.
+            for (flag, file) in [("--token-file", &globals.token_file), ("--tls-ca", &globals.tls.tls_ca)] {
+                if let Some(file) = file {
+                    arguments.extend([flag.to_owned(), std::path::absolute(file)?.display().to_string()]);
+                }
             }
             Way::Stdio { command: program.display().to_string(), args: arguments }
         }

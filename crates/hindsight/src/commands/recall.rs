@@ -3,7 +3,7 @@
 use clap::Args;
 use hindsight_core::limits::TOP_K_DEFAULT;
 use hindsight_core::recall::{Decay, Fusion};
-use hindsight_core::{Mode, Recall, Recalled, Timestamp, Weights};
+use hindsight_core::{AsOf, Axis, MemoryId, Mode, Prohibition, Recall, Recalled, Timestamp, Weights};
 
 use crate::connection::Connection;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub(crate) struct RecallArgs {
     /// Least similarity of a hit, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     min_score: Option<f64>,
-    /// Most tokens that the hits' texts may cost together
+    /// Most tokens that the hits' texts may cost together, or with --as-text the whole rendering
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     token_budget: Option<usize>,
     /// Days in which recency halves [default: by kind]
@@ -60,13 +60,31 @@ pub(crate) struct RecallArgs {
     /// Search superseded, expired and no longer valid memories too
     #[arg(long)]
     include_history: bool,
+    /// Answer for this past time: what was true then, by what is known today
+    #[arg(long, value_name = "TIME", conflicts_with = "include_history")]
+    as_of: Option<Timestamp>,
+    /// What --as-of means: valid (what was true), known (what the database knew)
+    #[arg(long, value_name = "AXIS", default_value = "valid", requires = "as_of")]
+    as_of_axis: Axis,
+    /// How much the hits should differ from each other, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    diversity: Option<f64>,
+    /// Keep hits apart that say the same
+    #[arg(long)]
+    keep_alike: bool,
+    /// What the task must not do: read_only, no_delete, no_external, no_money; may be repeated
+    #[arg(long, value_name = "POLICY", value_delimiter = ',')]
+    policy: Vec<Prohibition>,
+    /// Print the hits as a text for a prompt
+    #[arg(long)]
+    as_text: bool,
     /// The agent that asks; it sees its own memories beside the shared ones
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     /// The time zone that words like "yesterday" are meant in [default: the system's]
     #[arg(long, value_name = "NAME", env = "HINDSIGHT_TIME_ZONE")]
     time_zone: Option<String>,
-    /// Answer as of this time
+    /// The time that counts as now, for ages and words like "yesterday" [default: --as-of, else the clock's]
     #[arg(long, value_name = "TIME")]
     now: Option<Timestamp>,
     #[command(flatten)]
@@ -124,6 +142,11 @@ impl RecallArgs {
             filter: self.filter.into_filter()?,
             include_archived: self.include_archived,
             include_history: self.include_history,
+            as_of: self.as_of.map(|at| AsOf { at, axis: self.as_of_axis }),
+            diversity: self.diversity,
+            keep_alike: self.keep_alike,
+            policy: self.policy,
+            as_text: self.as_text,
             top_k: self.top_k,
             token_budget: self.token_budget,
             min_score: self.min_score,
@@ -153,16 +176,46 @@ pub(crate) async fn run(connection: &Connection, args: RecallArgs, out: &mut Out
     let recall = args.into_recall()?;
     let recalled = memories.recall(recall).await?;
     print(&recalled, explain, out)?;
+    for (policy, count) in &recalled.held_back {
+        let held = counted(*count, "memory", "memories");
+        tell(&format!("{held} held back: policy {policy}"));
+    }
     if let (Format::Table, Some(id)) = (out.list_format(), recalled.recall_id) {
         tell(&format!("{id}: hindsight feedback {id} --used ID --task success says what became of it"));
     }
-    if recalled.hits.is_empty() {
+    if recalled.hits.is_empty() && recalled.held_back.is_empty() {
         say_why(connection, &recalled).await?;
     }
     Ok(())
 }
 
+/// Which memory to explain, in which recall.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The memory to explain
+    #[arg(long = "memory", visible_alias = "id", value_name = "ID")]
+    memory: MemoryId,
+    #[command(flatten)]
+    recall: RecallArgs,
+}
+
+/// Asks what becomes of one memory in a recall, and prints why.
+pub(crate) async fn explain(
+    connection: &Connection,
+    args: ExplainArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let memories = connection.memories()?;
+    let recall = args.recall.into_recall()?;
+    let explanation = memories.recall(recall).why(args.memory).await?;
+    out.single(&explanation, |paint, width| view::recalled::why(&explanation, *paint, width))
+}
+
 fn print(recalled: &Recalled, explain: bool, out: &mut Out) -> Result<(), Failure> {
+    // A text for a prompt goes into a pipe as it is.
+    if let (Some(text), None | Some(Format::Table), false) = (&recalled.text, out.wanted_format(), explain) {
+        return if text.is_empty() { Ok(()) } else { out.line(&crate::screen::safe(text)) };
+    }
     match out.list_format() {
         Format::Json => out.json(recalled),
         Format::Table if explain => {

@@ -35,6 +35,21 @@ pub(crate) struct ServeArgs {
     /// How it is logged: auto, text, json [default: auto]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
+    /// The server's certificate, as PEM: both ports speak TLS
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// The key of the certificate
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+    /// Who must have signed the certificate of each client (mutual TLS)
+    #[arg(long, value_name = "FILE")]
+    tls_client_ca: Option<PathBuf>,
+    /// A file with one token that may do everything, as `hindsight token generate` prints it
+    #[arg(long, value_name = "FILE")]
+    auth_token_file: Option<PathBuf>,
+    /// Bind an address that others can reach also without credentials or without TLS
+    #[arg(long)]
+    insecure: bool,
     /// A file to write once the server listens: JSON with its addresses and its process id
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -66,6 +81,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
         http: args.http,
         log_level: args.log_level,
         log_format: args.log_format,
+        tls_cert: args.tls_cert,
+        tls_key: args.tls_key,
+        tls_client_ca: args.tls_client_ca,
+        auth_token_file: args.auth_token_file,
+        insecure: args.insecure,
     };
     let config = Config::load(args.config.as_deref(), &overrides)?;
     logging::start(&config.log);
@@ -82,6 +102,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
     };
     if speaks_to_people(&config.log) {
         tell(&line(&ready));
+        if config.insecure {
+            tell(
+                "INSECURE: an address that others can reach is served also without credentials or without TLS",
+            );
+        }
     }
     if let Some(file) = &args.ready_file {
         announce(file, &ready)?;

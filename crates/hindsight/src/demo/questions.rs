@@ -124,6 +124,9 @@ mod tests {
             revision: hindsight_core::Lsn(1),
             allowed: 0,
             omitted: 0,
+            held_back: std::collections::BTreeMap::new(),
+            text: None,
+            text_tokens: None,
             window: None,
             plan: None,
         };

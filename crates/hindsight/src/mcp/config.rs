@@ -35,6 +35,15 @@ impl McpClient {
         }
     }
 
+    /// How the program writes "what HINDSIGHT_TOKEN holds"; a server without credentials ignores it.
+    const fn token_placeholder(self) -> &'static str {
+        match self {
+            McpClient::Cursor => "${env:HINDSIGHT_TOKEN}",
+            McpClient::Vscode => "${input:hindsight_token}",
+            McpClient::ClaudeCode | McpClient::ClaudeDesktop | McpClient::Codex => "${HINDSIGHT_TOKEN}",
+        }
+    }
+
     /// The text.
     pub(crate) fn snippet(self, way: &Way) -> String {
         if self == McpClient::Codex {
@@ -42,7 +51,9 @@ impl McpClient {
         }
         let mut entry = match way {
             Way::Stdio { command, args } => json!({"command": command, "args": args}),
-            Way::Http { url } => json!({"url": url}),
+            Way::Http { url } => {
+                json!({"url": url, "headers": {"Authorization": format!("Bearer {}", self.token_placeholder())}})
+            }
         };
         // Claude Desktop and Cursor know what a URL is; the others want to be told, and each in its own word.
         let kind = match (self, way) {
@@ -54,7 +65,12 @@ impl McpClient {
             entry.insert("type".to_owned(), Value::from(kind));
         }
         let root = if self == McpClient::Vscode { "servers" } else { "mcpServers" };
-        let whole = json!({root: {"memory": entry}});
+        let mut whole = json!({root: {"memory": entry}});
+        if let (McpClient::Vscode, Way::Http { .. }) = (self, way) {
+            // It asks the person, and keeps the answer among its secrets.
+            whole["inputs"] = json!([{"type": "promptString", "id": "hindsight_token",
+                "description": "HindsightDB token", "password": true}]);
+        }
         serde_json::to_string_pretty(&whole).unwrap_or_default()
     }
 }
@@ -65,7 +81,9 @@ fn codex(way: &Way) -> String {
         Way::Stdio { command, args } => {
             format!("[mcp_servers.memory]\ncommand = {}\nargs = {}", json!(command), json!(args))
         }
-        Way::Http { url } => format!("[mcp_servers.memory]\nurl = {}", json!(url)),
+        Way::Http { url } => {
+            format!("[mcp_servers.memory]\nurl = {}\nbearer_token_env_var = \"HINDSIGHT_TOKEN\"", json!(url))
+        }
     }
 }
 
@@ -81,7 +99,8 @@ mod tests {
             |client: McpClient, way: &Way| -> Value { serde_json::from_str(&client.snippet(way)).unwrap() };
         assert_eq!(
             json(McpClient::ClaudeCode, &http),
-            json!({"mcpServers": {"memory": {"type": "http", "url": "http://127.0.0.1:7421/mcp/ops"}}})
+            json!({"mcpServers": {"memory": {"type": "http", "url": "http://127.0.0.1:7421/mcp/ops",
+                "headers": {"Authorization": "Bearer ${HINDSIGHT_TOKEN}"}}}})
         );
         assert_eq!(
             json(McpClient::ClaudeDesktop, &stdio),
@@ -89,7 +108,8 @@ mod tests {
         );
         assert_eq!(
             json(McpClient::Cursor, &http),
-            json!({"mcpServers": {"memory": {"url": "http://127.0.0.1:7421/mcp/ops"}}})
+            json!({"mcpServers": {"memory": {"url": "http://127.0.0.1:7421/mcp/ops",
+                "headers": {"Authorization": "Bearer ${env:HINDSIGHT_TOKEN}"}}}})
         );
         assert_eq!(json(McpClient::Vscode, &stdio)["servers"]["memory"]["type"], "stdio");
         assert_eq!(

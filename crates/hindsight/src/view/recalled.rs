@@ -1,7 +1,7 @@
 //! The answer of a recall on a screen.
 
 use comfy_table::{Cell, CellAlignment, Color};
-use hindsight_core::{Hit, Recalled};
+use hindsight_core::{Explanation, Hit, Recalled};
 
 use super::memory::{headline, keep_words, kind_cell};
 use crate::screen::{Paint, age_text, flat, one_line, safe, status_cell, text_of};
@@ -37,7 +37,13 @@ pub(crate) fn explained(recalled: &Recalled, paint: Paint, width: u16) -> String
         keep_words(&mut table, &[0, 1, 2, 3, 4, 6]);
         let detail = super::breakdown::in_full(&hit.breakdown, paint, width);
         let likeness = format!("     similarity {:.4}, age {:.2} days", hit.similarity, hit.age_days);
-        blocks.push(format!("{}\n{detail}\n{}", text_of(&mut table), paint.dim(&likeness)));
+        let stands = match hit.collapsed.len() {
+            0 => String::new(),
+            _ => format!("\n     stands for {}", ids(&hit.collapsed)),
+        };
+        let changed = if hit.changed_since { "\n     changed since that time" } else { "" };
+        let more = paint.dim(&format!("{likeness}{stands}{changed}"));
+        blocks.push(format!("{}\n{detail}\n{more}", text_of(&mut table)));
     }
     if let Some(window) = &recalled.window {
         blocks.push(format!("\"{}\" means {} to {}", flat(&window.words), window.from, window.to));
@@ -50,5 +56,29 @@ pub(crate) fn explained(recalled: &Recalled, paint: Paint, width: u16) -> String
     if let Some(plan) = &recalled.plan {
         blocks.push(format!("{}\n{}", paint.bold("plan"), safe(plan.trim_end())));
     }
+    blocks.join("\n\n")
+}
+
+fn ids(ids: &[hindsight_core::MemoryId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What became of one memory: the reason, its numbers, and how the answer was found.
+pub(crate) fn why(explanation: &Explanation, paint: Paint, width: u16) -> String {
+    let reason = explanation.reason.as_str().replace('_', " ");
+    let mut blocks =
+        vec![format!("{} {}: {}", explanation.id, paint.bold(&reason), flat(&explanation.detail))];
+    if let Some(other) = explanation.other {
+        blocks.push(format!("see {other}"));
+    }
+    if let Some(breakdown) = &explanation.breakdown {
+        let likeness = format!("     similarity {:.4}", explanation.similarity.unwrap_or(0.0));
+        blocks.push(format!(
+            "{}\n{}",
+            super::breakdown::in_full(breakdown, paint, width),
+            paint.dim(&likeness)
+        ));
+    }
+    blocks.push(format!("{}\n{}", paint.bold("plan"), safe(explanation.plan.trim_end())));
     blocks.join("\n\n")
 }

@@ -6,6 +6,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod access;
 mod backup;
 mod bad_input;
 mod commands;
@@ -18,6 +19,8 @@ mod life;
 mod mcp;
 mod program;
 mod purge;
+mod recall;
 mod rules;
 mod serve;
+mod sessions;
 mod settings;

@@ -62,6 +62,9 @@ pub(crate) fn program() -> Command {
     for name in ["HINDSIGHT_SERVER", "HINDSIGHT_NAMESPACE", "HINDSIGHT_TIME_ZONE", "NO_COLOR", "COLUMNS"] {
         command.env_remove(name);
     }
+    for name in ["HINDSIGHT_TOKEN", "HINDSIGHT_TOKEN_FILE", "HINDSIGHT_TLS_CA", "HINDSIGHT_TLS_DOMAIN"] {
+        command.env_remove(name);
+    }
     command.env("TZ", "UTC").stdin(Stdio::null());
     command
 }

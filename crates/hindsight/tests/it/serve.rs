@@ -111,6 +111,7 @@ fn a_bad_configuration_is_refused_before_anything_is_opened() {
     std::fs::write(&config, "listn = \"127.0.0.1:0\"\n").unwrap();
     let (data, config) = (data.to_str().unwrap(), config.to_str().unwrap());
     run(&["serve", "--data", data, "--config", config]).refused(78, &["listn", "did you mean \"listen\"?"]);
-    run(&["serve", "--data", data, "--listen", "0.0.0.0:7420"]).refused(78, &["loopback", "--listen"]);
+    let open = ["serve", "--data", data, "--listen", "0.0.0.0:7420", "--http", "127.0.0.1:0"];
+    run(&open).refused(78, &["listen 0.0.0.0:7420", "hindsight token create", "tls.cert", "--insecure"]);
     assert!(!Path::new(data).exists());
 }

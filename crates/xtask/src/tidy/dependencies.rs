@@ -8,6 +8,7 @@ use super::tree::Tree;
 /// Name of this rule in a finding.
 pub const RULE: &str = "dependencies";
 
+const AUTH: &[&str] = &["hindsight-auth"];
 const GRPC: &[&str] = &["hindsight-proto", "hindsight-client", "hindsight-server"];
 const SERVER: &[&str] = &["hindsight-server"];
 const STORAGE: &[&str] = &["hindsight-storage"];
@@ -27,6 +28,7 @@ const DOORS: &[(&str, &[&str], &str)] = &[
     ("clap", PROGRAMS, "command lines belong to programs"),
     ("comfy-table", FRONT, "printing belongs to programs"),
     ("crc32fast", STORAGE, "checksums of stored bytes are the storage's"),
+    ("data-encoding", AUTH, "the text of a token is written in one place"),
     ("hyper", SERVER, "HTTP is the server's"),
     ("hyper-util", SERVER, "HTTP is the server's"),
     ("indicatif", FRONT, "progress bars belong to programs"),
@@ -38,6 +40,7 @@ const DOORS: &[(&str, &[&str], &str)] = &[
     ("safetensors", EMBED, "model files are the embedder's"),
     ("sled", STORAGE, "the directory is the storage's"),
     ("tokenizers", EMBED, "model vocabularies are the embedder's"),
+    ("tokio-rustls", SERVER, "TLS of the ports is the server's"),
     ("tonic", GRPC, "gRPC stops at the edge"),
     ("tonic-health", SERVER, "gRPC services are the server's"),
     ("tonic-prost", GRPC, "gRPC stops at the edge"),

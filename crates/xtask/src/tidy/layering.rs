@@ -12,7 +12,10 @@ pub const RULE: &str = "layering";
 const ROWS: &[(&str, &[&str])] = &[
     ("core", &["hindsight-core", "hindsight-history"]),
     ("boundary", &["hindsight-proto"]),
-    ("parts", &["hindsight-storage", "hindsight-index", "hindsight-query", "hindsight-guard"]),
+    (
+        "parts",
+        &["hindsight-storage", "hindsight-index", "hindsight-query", "hindsight-auth", "hindsight-guard"],
+    ),
     ("spine", &["hindsight-engine"]),
     ("models", &["hindsight-embed"]),
     ("workers", &["hindsight-lifecycle", "hindsight-ingest"]),

@@ -88,6 +88,11 @@ impl Sim {
             // What fails within a job stands in its report, and the next run goes on.
             return Ok(());
         }
+        if self.random.percent(60) {
+            // Two months later.
+            let later = self.now_ms() + 61 * 24 * 3_600_000;
+            self.io.disk().set_now_ms(later);
+        }
         let request = Request { space, call: Call::Archive, id: None };
         let foreseen = self.model.foresee(&request, self.now_ms());
         let count = match &foreseen {

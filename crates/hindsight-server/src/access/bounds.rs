@@ -1,0 +1,132 @@
+//! What a credential sets about what is written and seen with it: the grade (S4) and the agent. The application layer asks here, so
+//! no front can forget it.
+
+use hindsight_auth::{Credential, Right};
+use hindsight_core::{Draft, Kind, Namespace, SourceKind};
+
+use super::call::{Call, Caller};
+use crate::app::{AppError, Code, Refusal};
+
+/// The call that is worked on. Outside of one nothing is written or read.
+fn current() -> Result<Call, AppError> {
+    Call::current().ok_or(AppError::Refused(Box::new(Refusal::internal())))
+}
+
+/// Brings a draft within what the caller may say: not surer than the credential, and as its agent.
+///
+/// # Errors
+/// `AGENT_DENIED`.
+pub(crate) fn bound_draft(draft: &mut Draft) -> Result<(), AppError> {
+    Bounds::current()?.bind(draft)
+}
+
+/// What a caller may say, for a draft that comes into being on another thread.
+#[derive(Clone)]
+pub(crate) struct Bounds(Call);
+
+impl Bounds {
+    /// Those of the call that is worked on.
+    ///
+    /// # Errors
+    /// When there is none, a fault of this program.
+    pub(crate) fn current() -> Result<Bounds, AppError> {
+        current().map(Bounds)
+    }
+
+    /// As [`bound_draft`].
+    ///
+    /// # Errors
+    /// `AGENT_DENIED`.
+    pub(crate) fn bind(&self, draft: &mut Draft) -> Result<(), AppError> {
+        let Caller::Holder(holder) = self.0.caller() else { return Ok(()) };
+        bind(holder, draft)
+    }
+}
+
+fn bind(holder: &Credential, draft: &mut Draft) -> Result<(), AppError> {
+    let source = draft.source.get_or_insert_default();
+    let is_episode = draft.kind == Some(Kind::Episode) || draft.episode.is_some();
+    let default = if is_episode { SourceKind::AgentVerified } else { SourceKind::Agent };
+    source.kind = Some(lower(source.kind.unwrap_or(default), holder.source));
+    as_agent_of(holder.agent_id.as_deref(), &mut draft.agent_id)
+}
+
+/// Lets the call be that of the credential's agent, if it belongs to one.
+///
+/// # Errors
+/// `AGENT_DENIED` when another is named.
+pub(crate) fn as_agent(agent: &mut Option<String>) -> Result<(), AppError> {
+    let call = current()?;
+    let Caller::Holder(holder) = call.caller() else { return Ok(()) };
+    as_agent_of(holder.agent_id.as_deref(), agent)
+}
+
+fn as_agent_of(own: Option<&str>, agent: &mut Option<String>) -> Result<(), AppError> {
+    match (own, agent.as_deref()) {
+        (Some(own), Some(named)) if own != named => {
+            let message = format!("this token belongs to agent {own:?}, and the request names {named:?}");
+            Err(AppError::Refused(Box::new(Refusal::new(Code::Forbidden, "AGENT_DENIED", message))))
+        }
+        (Some(own), None) => {
+            *agent = Some(own.to_owned());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the caller may know of a namespace.
+pub(crate) fn sees(namespace: &Namespace) -> bool {
+    match Call::current().as_ref().map(Call::caller) {
+        Some(Caller::Anyone) => true,
+        Some(Caller::Holder(holder)) => holder.may(Right::Observe, namespace),
+        None => false,
+    }
+}
+
+/// Whether the caller may know of every namespace.
+pub(crate) fn sees_all() -> bool {
+    match Call::current().as_ref().map(Call::caller) {
+        Some(Caller::Anyone) => true,
+        Some(Caller::Holder(holder)) => holder.may_everywhere(Right::Observe),
+        None => false,
+    }
+}
+
+/// Notes how many memories the call stored, changed or returned.
+pub(crate) fn note(count: usize) {
+    if let Some(call) = Call::current() {
+        call.add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+}
+
+/// The less sure of two grades; the list of grades is in their order.
+fn lower(one: SourceKind, other: SourceKind) -> SourceKind {
+    let place = |kind: SourceKind| SourceKind::ALL.iter().position(|known| *known == kind);
+    if place(one) >= place(other) { one } else { other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s4_the_grade_is_never_above_the_credential_s() {
+        use SourceKind::{Admin, Agent, External, Tool, UserInput};
+        assert_eq!(lower(Admin, Agent), Agent);
+        assert_eq!(lower(External, Agent), External);
+        assert_eq!(lower(Tool, Tool), Tool);
+        assert_eq!(lower(UserInput, Admin), UserInput);
+    }
+
+    #[test]
+    fn s1_an_agent_s_token_names_no_other_agent() {
+        let mut agent = None;
+        as_agent_of(Some("cook"), &mut agent).unwrap();
+        assert_eq!(agent.as_deref(), Some("cook"));
+        as_agent_of(Some("cook"), &mut agent).unwrap();
+        assert!(as_agent_of(Some("maid"), &mut agent).is_err());
+        as_agent_of(None, &mut agent).unwrap();
+        assert_eq!(agent.as_deref(), Some("cook"));
+    }
+}

@@ -1,0 +1,79 @@
+//! The grade and the agent come from the credential.
+
+use hindsight_auth::Wish;
+use hindsight_core::SourceKind;
+use serde_json::json;
+
+use super::{LONG_AGO, Locked, wish};
+
+#[tokio::test]
+async fn s4_nothing_is_surer_than_the_credential_it_was_written_with() {
+    let outside = Wish { source: Some(SourceKind::External), ..wish("web", &["ops=write"]) };
+    let (locked, token) =
+        Locked::with(|store| store.create(outside, LONG_AGO).unwrap().0.expose(), |_| {}).await;
+    let claimed = json!({"namespace": "ops", "content": "the moon is a lamp", "source": {"kind": "admin"}});
+    let by_outside = locked.http(&token, "POST", "/memory/write", claimed.clone()).await;
+    assert_eq!(by_outside.body["memory"]["source"]["kind"], "external", "{by_outside:?}");
+    assert!((by_outside.body["memory"]["confidence"].as_f64().unwrap() - 0.5).abs() < 1e-6);
+    // Not by leaving it out, by a batch, by a record, nor by MCP.
+    let record =
+        json!({"namespace": "ops", "task_type": "t", "status": "success", "summary": "it worked well"});
+    let record = locked.http(&token, "POST", "/memory/record", record).await;
+    assert_eq!(record.body["memory"]["source"]["kind"], "external", "{record:?}");
+    let batch =
+        json!({"namespace": "ops", "items": [{"content": "two and two", "source": {"kind": "tool"}}]});
+    let batch = locked.http(&token, "POST", "/memory/batch", batch).await;
+    let id = batch.body["results"][0]["id"].as_str().unwrap();
+    let path = format!("/memory/get?namespace=ops&id={id}");
+    let got = locked.http(&locked.admin, "GET", &path, serde_json::Value::Null).await;
+    assert_eq!(got.body["memory"]["source"]["kind"], "external", "{got:?}");
+    let by_admin = json!({"namespace": "home", "content": "the moon is a lamp", "source": {"kind": "admin"}});
+    let by_admin = locked.http(&locked.admin, "POST", "/memory/write", by_admin).await;
+    assert_eq!(by_admin.body["memory"]["source"]["kind"], "admin", "{by_admin:?}");
+}
+
+#[tokio::test]
+async fn s1_an_agent_s_token_is_that_agent() {
+    let of_agent =
+        |name: &str| Wish { agent_id: Some(name.to_owned()), ..wish(name, &["ops=read,write,forget"]) };
+    let (locked, (cook, maid)) = Locked::with(
+        |store| {
+            let make = |name| store.create(of_agent(name), LONG_AGO).unwrap().0.expose();
+            (make("cook"), make("maid"))
+        },
+        |_| {},
+    )
+    .await;
+    let secret = json!({"content": "the key is under the mat", "scope": "agent"});
+    let written = locked.http(&cook, "POST", "/memory/write", secret).await;
+    assert_eq!((written.status, &written.body["memory"]["agent_id"]), (200, &json!("cook")), "{written:?}");
+    let id = written.body["memory"]["id"].as_str().unwrap().to_owned();
+    let query = json!({"query": "where is the key"});
+    assert_eq!(
+        locked.http(&cook, "POST", "/memory/search", query.clone()).await.body["hits"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(locked.http(&maid, "POST", "/memory/search", query.clone()).await.body["hits"], json!([]));
+    let mut as_cook = query;
+    as_cook["agent_id"] = json!("cook");
+    let denied = locked.http(&maid, "POST", "/memory/search", as_cook).await;
+    assert_eq!((denied.status, &denied.body["reason"]), (403, &json!("AGENT_DENIED")), "{denied:?}");
+    for (method, path, body) in [
+        ("POST", "/memory/history", json!({"id": id})),
+        ("PUT", "/memory/update", json!({"id": id, "content": "x"})),
+        ("POST", "/memory/forget", json!({"ids": [id]})),
+        ("POST", "/memory/feedback", json!({"wrong": [id]})),
+        ("POST", "/memory/rollback", json!({"id": id})),
+    ] {
+        let answer = locked.http(&maid, method, path, body).await;
+        assert_eq!(
+            (answer.status, &answer.body["reason"]),
+            (404, &json!("MEMORY_NOT_FOUND")),
+            "{path}: {answer:?}"
+        );
+    }
+    assert_eq!(locked.http(&cook, "POST", "/memory/forget", json!({"ids": [id]})).await.body["count"], 1);
+}
