@@ -19,13 +19,13 @@ pub struct Options {
     pub graph: GraphRule,
     /// From which cosine on two memories are compared.
     pub nearness: Nearness,
+    /// What tells the time; the machine's own clock unless said. [`EngineOver::open_with`](crate::EngineOver::open_with)
+    /// takes that of its `Io`.
+    pub clock: hindsight_storage::Clock,
     /// How rules are found and live.
     pub rules: RuleTuning,
     /// Who makes vectors for rules and summaries.
     pub embed: Embed,
-    /// What tells the time; the machine's own clock unless said. [`EngineOver::open_with`](crate::EngineOver::open_with)
-    /// takes that of its `Io`.
-    pub clock: hindsight_storage::Clock,
     /// How long memories live in a namespace that sets nothing else.
     pub life: Life,
     /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand

@@ -13,9 +13,30 @@ use serde_json::{Map, Value, json};
 pub(crate) const BEGINNING: &str = "2026-03-01T09:00:00Z";
 
 /// The calls that scenes make. `Clock`, `Restart` and `Elsewhere` are the runner's own.
-pub(crate) const VERBS: [&str; 22] = [
-    "write", "record", "batch", "recall", "get", "list", "update", "forget", "restore", "feedback",
-    "history", "rollback", "purge", "drop", "job", "open", "append", "turns", "close", "clock", "restart",
+pub(crate) const VERBS: [&str; 24] = [
+    "write",
+    "record",
+    "batch",
+    "recall",
+    "get",
+    "list",
+    "update",
+    "forget",
+    "restore",
+    "feedback",
+    "history",
+    "rollback",
+    "purge",
+    "drop",
+    "job",
+    "open",
+    "append",
+    "turns",
+    "close",
+    "consolidate",
+    "summarize",
+    "clock",
+    "restart",
     "in",
 ];
 
@@ -152,6 +173,7 @@ impl Call {
             "feedback" => "recall_id",
             "clock" | "in" => "at",
             "job" => "job",
+            "summarize" => "entity",
             "update" => {
                 let mut bare = bare.into_iter();
                 self.fields.extend(bare.next().map(|id| ("id".to_owned(), id)));
@@ -209,7 +231,9 @@ impl Call {
             "show" => return self.show.extend(text().split(',').map(str::to_owned)),
             "claim" => ("claims", claim(&text(), false)),
             "single" => ("claims", claim(&text(), true)),
-            "entity" if self.verb != "recall" => ("entities", json!({"name": text()})),
+            "entity" if !matches!(self.verb.as_str(), "recall" | "summarize") => {
+                ("entities", json!({"name": text()}))
+            }
             "tag" => ("tags", value),
             "keyword" => ("keywords", value),
             "action" => ("actions", value),

@@ -6,7 +6,7 @@ use crate::script::Script;
 use crate::sessions;
 
 /// Requirements of the write path, of recall and of a memory's life that are shown elsewhere, or not at all.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("W3", "the order of a write is a matter of the log: the engine's tests (w3_…) look into it"),
     ("W10", "conversations are not taken in"),
     ("W11", "what an embedding costs is seen in vectors, not in answers: the server's tests (w11_…)"),
@@ -14,8 +14,6 @@ const ELSEWHERE: [(&str, &str); 12] = [
     ("R9", "near-identical hits are not collapsed"),
     ("R12", "hits are not rendered as text"),
     ("R15", "a recall takes no task policy"),
-    ("L5", "episodes are not consolidated into rules"),
-    ("L6", "memories are not summed up"),
     ("L9", "a stream has no one answer: the tests of the server and the client (l9_…) read it"),
     ("R14", "there is no reranker"),
     ("L7", "task types have no cap"),

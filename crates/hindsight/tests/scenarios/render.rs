@@ -22,6 +22,8 @@ pub(crate) fn outcome(call: &Call, answer: &Value, names: &mut Names) -> Vec<Str
         "open" => vec!["is open".to_owned()],
         "append" => vec![format!("turns kept: {}", answer["session"]["turns_held"])],
         "turns" => turns(answer),
+        "consolidate" => consolidated(call, answer, names),
+        "summarize" => summarized(call, answer, names),
         "close" if answer["memory"].is_object() => written(call, answer, names),
         "close" => vec!["is closed".to_owned()],
         verb => panic!("nobody says what came of {verb}"),
@@ -157,6 +159,35 @@ fn taken(call: &Call, answer: &Value) -> String {
 fn turns(answer: &Value) -> Vec<String> {
     let turns = answer["turns"].as_array().unwrap_or_else(|| panic!("{answer}"));
     turns.iter().map(|turn| format!("{}: {}", text(&turn["role"]), text(&turn["content"]))).collect()
+}
+
+/// The rules that episodes taught, each with how many of them agree.
+fn consolidated(call: &Call, answer: &Value, names: &mut Names) -> Vec<String> {
+    let rules = answer["rules"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let mut lines = Vec::new();
+    for (index, told) in rules.iter().enumerate() {
+        let rule = &told["rule"];
+        if let (Some(name), Some(id)) = (call.names.get(index), rule["id"].as_str()) {
+            names.give(name, id);
+        }
+        let word = text(&told["change"]).replace('_', " ");
+        let counted = format!("{} of {} agree", told["agreeing"], told["episodes"]);
+        lines.push(format!("{word} {}, {counted}", memory(call, rule, names)));
+    }
+    if rules.is_empty() {
+        lines.push("nothing to learn".to_owned());
+    }
+    lines
+}
+
+fn summarized(call: &Call, answer: &Value, names: &mut Names) -> Vec<String> {
+    if let (Some(name), Some(id)) = (call.names.first(), answer["summary"]["id"].as_str()) {
+        names.give(name, id);
+    }
+    let mut lines = vec![memory(call, &answer["summary"], names)];
+    let said = text(&answer["summary"]["content"]).lines().skip(1);
+    lines.extend(said.map(|line| format!("  {}", names.over(line))));
+    lines
 }
 
 /// What a job did, by the reason.

@@ -31,7 +31,12 @@ impl Stage {
             listen: "127.0.0.1:0".parse().unwrap(),
             http: "127.0.0.1:0".parse().unwrap(),
             // Jobs run when a story says so.
-            jobs: Jobs { archive: String::new(), purge: String::new(), ..Jobs::default() },
+            jobs: Jobs {
+                archive: String::new(),
+                consolidate: String::new(),
+                purge: String::new(),
+                ..Jobs::default()
+            },
             ..Config::default()
         };
         let started = self.runtime.block_on(Server::start_with(&config, self.clock.clone()));

@@ -116,7 +116,9 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
         ("update", "content") => "content".to_owned(),
         ("write" | "record" | "recall" | "list", "session_id") => "session".to_owned(),
         ("purge", "ids") => "id".to_owned(),
-        ("forget" | "purge" | "drop" | "job", "validate_only") => "dry-run".to_owned(),
+        ("forget" | "purge" | "drop" | "job" | "consolidate" | "summarize", "validate_only") => {
+            "dry-run".to_owned()
+        }
         (_, field) => flag.map_or_else(|| field.replace('_', "-"), str::to_owned),
     };
     let name = |flag: &str| (!flag.is_empty()).then(|| format!("--{flag}"));

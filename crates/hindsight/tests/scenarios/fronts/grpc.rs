@@ -1,8 +1,8 @@
 //! gRPC, through the client crate.
 
 use hindsight_client::{
-    BatchOptions, Client, Error, Feedback, Filter, ForgetMode, MemoryId, NamespaceHandle, Recall,
-    UpdateOptions, Verdict, WriteEntry, WriteOptions,
+    BatchOptions, Client, ConsolidateOptions, Error, Feedback, Filter, ForgetMode, MemoryId, NamespaceHandle,
+    Recall, SummarizeOptions, UpdateOptions, Verdict, WriteEntry, WriteOptions,
 };
 use hindsight_core::recall::Decay;
 use serde::Serialize;
@@ -64,6 +64,9 @@ impl Front for Grpc {
             let memories = client.namespace(place.namespace)?;
             if matches!(call.verb.as_str(), "open" | "append" | "turns" | "close") {
                 return session(&memories, call).await;
+            }
+            if matches!(call.verb.as_str(), "consolidate" | "summarize") {
+                return lesson(&memories, call).await;
             }
             if call.verb != "job" {
                 return answer(&memories, call).await;
@@ -136,6 +139,23 @@ async fn answer(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error>
         verb => panic!("gRPC has no {verb}"),
     };
     Ok(answer)
+}
+
+/// What memories are made of others.
+async fn lesson(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error> {
+    let mut fields = Fields(call.fields.clone());
+    let (validate_only, request_id) =
+        (fields.take("validate_only").unwrap_or(false), fields.take("request_id"));
+    if call.verb == "summarize" {
+        let entity: String = fields.take("entity").unwrap();
+        let kinds = fields.take("kinds").unwrap_or_default();
+        let options =
+            SummarizeOptions { kinds, agent_id: fields.take("agent_id"), validate_only, request_id };
+        return Ok(shown(&memories.summarize(&entity, options).await?));
+    }
+    let (min_episodes, min_confidence) = (fields.take("min_episodes"), fields.take("min_confidence"));
+    let options = ConsolidateOptions { validate_only, min_episodes, min_confidence, request_id };
+    Ok(shown(&memories.consolidate(options).await?))
 }
 
 async fn session(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error> {
