@@ -95,7 +95,7 @@ fn l8_a_closed_session_becomes_an_episode_with_its_turns_and_tools() {
     assert_eq!((episode.actions.len(), episode.actions[0].tool.as_str()), (1, "deploy"));
     assert!(episode.started_at.is_some() && episode.ended_at >= episode.started_at);
     assert!(!memory.content.contains(secret) && memory.content.contains("Deploying billing"));
-    assert_eq!(db.contents("deploying"), [memory.content.clone()]);
+    assert_eq!(db.contents("deploying"), std::slice::from_ref(&memory.content));
     let late = close(&db, "chat", Some(record("Deploying billing")), Some("c-2")).unwrap_err();
     assert!(matches!(late, EngineError::SessionClosed { .. }), "{late}");
 

@@ -165,7 +165,7 @@ fn l9_a_watch_is_resumed_after_any_revision_and_over_a_restart() {
     );
     for after in 0..=10 {
         let mut later = watch(&engine, WatchRequest { after: Some(Lsn(after)), ..WatchRequest::default() });
-        assert_eq!(drain(&mut later), all[after as usize..]);
+        assert_eq!(drain(&mut later), all[usize::try_from(after).unwrap()..]);
     }
     drop(first);
     engine.close().unwrap();
@@ -173,7 +173,7 @@ fn l9_a_watch_is_resumed_after_any_revision_and_over_a_restart() {
     let engine = open(&io);
     let oldest = watch_error(&engine, 0).map_or(0, |(_, oldest)| oldest);
     let mut after = watch(&engine, WatchRequest { after: Some(Lsn(oldest)), ..WatchRequest::default() });
-    assert_eq!(drain(&mut after), all[oldest as usize..], "the feed outlives a restart");
+    assert_eq!(drain(&mut after), all[usize::try_from(oldest).unwrap()..], "the feed outlives a restart");
     let ahead = engine.watch(ns("ops"), WatchRequest { after: Some(Lsn(99)), ..WatchRequest::default() });
     assert!(matches!(ahead, Err(EngineError::WatchAhead { after: Lsn(99), newest }) if newest >= Lsn(10)));
 }

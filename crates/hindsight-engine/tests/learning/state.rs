@@ -235,7 +235,7 @@ fn l2_r13_every_question_of_the_archive_is_answered_rightly() {
     world.pass_days(400);
     assert_eq!(world.archive(ns), u64::try_from(TOPICS.len()).unwrap());
     // Of every third one there are news since, and every fourth was forgotten out of the archive.
-    let (has_news, is_forgotten) = (|at: usize| at % 3 == 0, |at: usize| at % 4 == 0);
+    let (has_news, is_forgotten) = (|at: usize| at.is_multiple_of(3), |at: usize| at.is_multiple_of(4));
     for (at, topic) in TOPICS.iter().enumerate() {
         if is_forgotten(at) {
             world.forget(ns, all[at]);
