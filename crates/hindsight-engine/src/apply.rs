@@ -99,9 +99,12 @@ pub(crate) fn in_two_steps(
     first.changes.truncate(batch.changes.len() / 2);
     first.request = None;
     let changes = batch.changes.get(first.changes.len()..).unwrap_or_default().to_vec();
-    let before = state.read().applied;
-    apply(&mut state.write(), lsn, first)?;
-    state.write().applied = before;
+    {
+        let mut state = state.write();
+        let before = state.applied;
+        apply(&mut state, lsn, first)?;
+        state.applied = before;
+    }
     std::thread::yield_now();
     apply(&mut state.write(), lsn, Batch { changes, ..batch })
 }

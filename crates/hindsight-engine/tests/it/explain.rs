@@ -34,7 +34,8 @@ fn forget(db: &Past, memory: &Memory) {
 
 fn write_beside(db: &Past, draft: Draft, vector: Option<&[f32]>) -> Memory {
     let item = WriteItem::new(draft, vector.and_then(|values| vectors("m", values)));
-    let options = WriteOptions { on_duplicate: Some(OnDuplicate::Allow), ..WriteOptions::default() };
+    let on_duplicate = Some(OnDuplicate::Allow);
+    let options = WriteOptions { on_duplicate, allow_forgotten: true, ..WriteOptions::default() };
     let written = db.engine.write(&ns("ops"), item, options).unwrap();
     db.engine.commit_step().unwrap();
     written.wait().unwrap().memory

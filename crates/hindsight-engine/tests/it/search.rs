@@ -121,7 +121,8 @@ impl Pair {
             Step::Write(all) => {
                 let items = all.iter().copied().map(item).collect();
                 let on_duplicate = Some(OnDuplicate::Allow);
-                let batch = BatchRequest { items, on_duplicate, ..BatchRequest::default() };
+                let batch =
+                    BatchRequest { items, on_duplicate, allow_forgotten: true, ..BatchRequest::default() };
                 let written = self.engine.write_batch(&ns("ops"), batch).unwrap();
                 self.engine.commit_step().unwrap();
                 for (item, parts) in written.wait().unwrap().results.into_iter().zip(all) {

@@ -112,7 +112,7 @@ fn a1_power_cuts_at_random_calls() {
     if is_whole() {
         assert!(
             all.points > 400
-                && all.unacknowledged > 20
+                && all.unacknowledged > 10
                 && all.shortened > 20
                 && all.segments > 1
                 && all.checkpoints > 5

@@ -61,7 +61,7 @@ fn w7_a_rollback_brings_one_value_back_and_not_all_that_were_before() {
     world.roll_back(NS, second.id);
     assert_eq!(heads(&world, &[&first, &second, &ancient]), [0]);
     let ancient = get(&world, ancient.id);
-    assert_eq!((ancient.state, ancient.superseded_by), (State::Superseded, Some(first.id)));
+    assert_eq!((ancient.state, ancient.superseded_by), (State::Superseded, Some(second.id)));
 }
 
 /// Somebody decides that an older value is true: what was learned since gives way to it.

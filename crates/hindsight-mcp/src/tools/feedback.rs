@@ -20,9 +20,9 @@ pub(super) fn tool() -> Tool {
         .text("recall_id", "Of the search")
         .require("recall_id")
         .texts("used", "Ids that helped")
-        .texts("ignored", "Ids that were beside the point")
-        .texts("wrong", "Ids of what is not true")
-        .texts("outdated", "Ids of what is not true any more")
+        .texts("ignored", "Ids beside the point")
+        .texts("wrong", "Ids of what is untrue")
+        .texts("outdated", "Ids of what is no longer true")
         .word("outcome", &statuses, "How the task ended");
     Tool::new("memory_feedback", WHAT, schema.build()).with_annotations(adds("Say what helped"))
 }

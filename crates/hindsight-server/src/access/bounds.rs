@@ -21,10 +21,24 @@ pub(crate) fn bound_draft(draft: &mut Draft) -> Result<(), AppError> {
     let decided = draft.rule.as_ref().and_then(|rule| rule.rule_state);
     if decided.is_some_and(|state| state != RuleState::Observing) && !bounds.may_decide_rules() {
         let message = "a rule that is not to be observed needs the right rules, and this token does not have it: propose it";
-        let refusal = Refusal::new(Code::Forbidden, "SCOPE_MISSING", message);
-        return Err(AppError::Refused(Box::new(refusal)));
+        return Err(rules_missing(message));
     }
     bounds.bind(draft)
+}
+
+/// Whether the caller may bring rules into force, and change those that are there.
+///
+/// # Errors
+/// When there is no call, a fault of this program.
+pub(crate) fn may_decide_rules() -> Result<bool, AppError> {
+    Ok(Bounds::current()?.may_decide_rules())
+}
+
+/// That a call needs the right to decide on rules.
+pub(crate) fn rules_missing(message: &str) -> AppError {
+    let mut refusal = Refusal::new(Code::Forbidden, "SCOPE_MISSING", message);
+    refusal.metadata.insert("needed_right", Right::Rules.to_string());
+    AppError::Refused(Box::new(refusal))
 }
 
 /// What a caller may say, for a draft that comes into being on another thread.

@@ -24,7 +24,9 @@ pub(crate) mod tokens;
 mod trail;
 
 pub(crate) use admit::Access;
-pub(crate) use bounds::{Bounds, as_agent, bound_draft, note, sees, sees_all};
+pub(crate) use bounds::{
+    Bounds, as_agent, bound_draft, may_decide_rules, note, rules_missing, sees, sees_all,
+};
 pub(crate) use call::{Call, CallId, Caller, Peer};
 pub use exposure::Exposed;
 pub(crate) use keeper::keep;

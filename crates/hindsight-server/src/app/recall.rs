@@ -27,7 +27,6 @@ impl App {
         let cut = recalled.hits.len() - fitting;
         recalled.omitted = recalled.omitted.saturating_add(u64::try_from(cut).unwrap_or(u64::MAX));
         recalled.hits.truncate(fitting);
-        access::note(recalled.hits.len());
         if cut > 0 && recalled.text.is_some() {
             let text = prompt::render(&recalled.hits);
             recalled.text_tokens = u64::try_from(tokens::estimate(&text)).ok();

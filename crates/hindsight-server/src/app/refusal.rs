@@ -204,7 +204,7 @@ fn note_facts(error: &EngineError, refusal: &mut Refusal) {
         EngineError::Storage(StorageError::DiskFull { needed_bytes, .. }) => {
             note("needed_bytes", needed_bytes);
         }
-        _ => {}
+        error => note_place(error, &mut note),
     }
 }
 
@@ -222,7 +222,7 @@ fn of_model(error: &EngineError, mut refusal: Refusal) -> Refusal {
             note("given_model", given_model);
             note("given_dimension", given);
         }
-        error => note_place(error, &mut note),
+        _ => {}
     }
     refusal
 }

@@ -1,6 +1,8 @@
 //! Calls that change memories.
 
-use hindsight_core::{Invalid, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX};
+use hindsight_core::{
+    Invalid, Kind, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX,
+};
 use hindsight_engine::{
     Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
     Unsynced, UpdateRequest, Updated, WriteItem, WriteOptions, Written,
@@ -95,13 +97,23 @@ impl App {
         Ok(written)
     }
 
-    /// Changes fields of a memory; a text that changes is embedded anew.
+    /// Changes fields of a memory; a text that changes is embedded anew. Rules are for those who may decide on them: by its
+    /// advice alone a rule that is in force would say something else.
     pub(crate) async fn update(
         &self,
         namespace: Namespace,
         request: UpdateRequest,
     ) -> Result<Updated, AppError> {
         self.reaches(&namespace, &[request.id]).await?;
+        if !access::may_decide_rules()? {
+            let (place, id) = (namespace.clone(), request.id);
+            let found = self.run(move |worker| Ok(worker.engine.get(&place, id, None)?)).await;
+            if found.is_ok_and(|got| got.memory.kind == Kind::Rule) {
+                let message =
+                    "changing a rule needs the right rules, and this token does not have it: propose another";
+                return Err(access::rules_missing(message));
+            }
+        }
         let updated = self.on_worker(move |worker| worker.update(&namespace, request)).await?;
         access::note(1);
         Ok(updated)

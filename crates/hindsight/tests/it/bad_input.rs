@@ -63,7 +63,7 @@ fn vectors() {
 fn questions_and_pages() {
     let served = Served::start();
     served.write("something", &[]);
-    served.run(&["recall", "a", "--top-k", "0"]).refused(2, &["top_k", "at least 1"]);
+    served.run(&["recall", "a", "--top-k", "0"]).refused(2, &["top_k", "1 to 100"]);
     served.run(&["recall", "a", "--min-score", "2"]).refused(2, &["min_score", "from 0 to 1"]);
     served.run(&["recall", "a", "--mode", "psychic"]).refused(2, &["--mode", "hybrid"]);
     served.run(&["recall", "a", "--half-life-days", "-3"]).refused(2, &["half_life_days"]);

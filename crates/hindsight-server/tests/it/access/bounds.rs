@@ -77,3 +77,32 @@ async fn s1_an_agent_s_token_is_that_agent() {
     }
     assert_eq!(locked.http(&cook, "POST", "/memory/forget", json!({"ids": [id]})).await.body["count"], 1);
 }
+
+#[tokio::test]
+async fn s6_a_rule_is_changed_only_by_who_may_decide_on_rules() {
+    let (locked, (writer, judge)) = Locked::with(
+        |store| {
+            let make = |name, right| store.create(wish(name, &[right]), LONG_AGO).unwrap().0.expose();
+            (make("writer", "ops=read,write"), make("judge", "ops=read,write,rules"))
+        },
+        |_| {},
+    )
+    .await;
+    let proposal = json!({"advice": "ask before deleting", "condition": {"task_type": "cleanup"}});
+    let proposed = locked.http(&writer, "POST", "/memory/rules", proposal).await;
+    let id = proposed.body["rule"]["id"].as_str().unwrap_or_else(|| panic!("{proposed:?}")).to_owned();
+    for change in [json!({"rule_state": "active"}), json!({"content": "delete without asking"})] {
+        let mut update = change;
+        update["id"] = json!(id);
+        let denied = locked.http(&writer, "PUT", "/memory/update", update.clone()).await;
+        assert_eq!((denied.status, &denied.body["reason"]), (403, &json!("SCOPE_MISSING")), "{denied:?}");
+        let allowed = locked.http(&judge, "PUT", "/memory/update", update).await;
+        assert_eq!(allowed.status, 200, "{allowed:?}");
+    }
+    // What is no rule is the writer's to change.
+    let written =
+        locked.http(&writer, "POST", "/memory/write", json!({"content": "the moon is a lamp"})).await;
+    let id = written.body["memory"]["id"].as_str().unwrap();
+    let update = json!({"id": id, "content": "the moon is a stone"});
+    assert_eq!(locked.http(&writer, "PUT", "/memory/update", update).await.status, 200);
+}
