@@ -90,7 +90,7 @@ impl<I: Io> EngineOver<I> {
         if state.forgotten == 0 && purged.is_empty() {
             return Ok(());
         }
-        let before = before.map(values).unwrap_or_default();
+        let before = before.map(values_sought).unwrap_or_default();
         for value in values_sought(new).iter().filter(|value| !before.contains(value)) {
             let forgotten = forgotten_at(state, value);
             let Some((id, forgotten_at)) =

@@ -195,3 +195,30 @@ fn l4_what_was_made_of_it_is_named_and_goes_with_it_on_request() {
     assert_eq!((done.count, done.ids, done.derived), (3, vec![turn, fact, summary], vec![]));
     assert_eq!(db.purge_all(&[other], true).count, 1);
 }
+
+/// An agent's own memory that said the same before a shared one was forgotten is still its agent's to change.
+#[test]
+fn l4_a_memory_that_said_it_before_can_be_changed() {
+    let db = Db::new();
+    let shared = db.write(fact("The user is allergic to peanuts")).id;
+    let own = Draft {
+        scope: Some(hindsight_core::Scope::Agent),
+        agent_id: Some("cook".to_owned()),
+        ..fact("The user is allergic to peanuts")
+    };
+    let own = db.write(own).id;
+    assert_ne!(own, shared);
+    db.forget_all(&[shared], false);
+    let patch = Patch { importance: Some(0.9), ..Patch::default() };
+    let update = UpdateRequest {
+        id: own,
+        patch,
+        version: None,
+        vectors: None,
+        maker: Maker::Caller,
+        request_id: None,
+        allow_forgotten: false,
+    };
+    let updated = db.engine.update(&ns("ops"), update).unwrap().wait().unwrap().memory;
+    assert!((updated.importance - 0.9).abs() < 1e-6);
+}

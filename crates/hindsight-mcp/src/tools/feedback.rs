@@ -10,7 +10,7 @@ use crate::render::Reply;
 use crate::schema::Schema;
 use crate::{Judgement, Store, Trouble};
 
-const WHAT: &str = "Say which memories of a search helped, so that the right ones come first next time. Use it once when a \
+const WHAT: &str = "Say which memories of a search helped, so that the right ones come first next time. Use it when a \
     task for which you searched has ended. Example: {\"recall_id\": \"rcl_01…\", \"used\": [\"mem_01…\"], \"outcome\": \
     \"success\"}.";
 

@@ -19,8 +19,8 @@ const WHAT: &str = "Take memories out of recall, when the user asks to forget so
 
 pub(super) fn tool() -> Tool {
     let schema = Schema::default()
-        .texts("ids", "Which memories")
-        .text("query", "Or: what they are about")
+        .texts("ids", "")
+        .text("query", "Or what they are about")
         .text("confirm", "The word that the first call with this query gave");
     Tool::new("memory_forget", WHAT, schema.build()).with_annotations(replaces("Forget memories"))
 }
