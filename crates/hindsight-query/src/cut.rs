@@ -143,16 +143,18 @@ impl<'v> Text<'v> {
         Some(f64::from(dot(self.vector?, other.vector?)))
     }
 
-    /// Whether both say the same: near by vector, or the same letters where both have none, and by the judgement that new
-    /// memories meet known ones with. The newer one says all that the older one does.
+    /// Whether both say the same: near by vector, or with the same letters, and by the judgement that new memories meet known
+    /// ones with. The newer one says all that the older one does.
     fn says_the_same_as(&self, other: &Text<'_>) -> bool {
         let (Some(one), Some(two)) = (self.memory, other.memory) else { return false };
         if one.kind != two.kind || one.status != two.status {
             return false;
         }
-        let similarity = match (self.vector, other.vector) {
-            (None, None) if letters(&one.content).eq(letters(&two.content)) => 1.0,
-            _ => self.similarity(other).unwrap_or(0.0),
+        // A model may see two spellings of the same words far apart.
+        let similarity = if letters(&one.content).eq(letters(&two.content)) {
+            1.0
+        } else {
+            self.similarity(other).unwrap_or(0.0)
         };
         if similarity <= COLLAPSE_SIMILARITY {
             return false;

@@ -78,12 +78,17 @@ fn r9_another_number_another_person_or_a_denial_does_not_collapse() {
         shelf.add(fact(other), 2, Some([1.0, 0.001]));
         assert_eq!(ask(&shelf, &query("")).hits.len(), 2, "{one}");
     }
-    // Near by words and far by vector: not the same.
+    // The same words in another spelling are the same, whatever a model makes of it; two pictures of one caption are not.
     let mut shelf = Shelf::default();
     shelf.add(fact("the lamp"), 1, Some([1.0, 0.0]));
     shelf.add(fact("The lamp."), 2, Some([0.0, 1.0]));
+    assert_eq!(ask(&shelf, &query("")).hits.len(), 1);
+    let picture = |uri: &str| hindsight_core::Memory { uri: Some(uri.to_owned()), ..fact("the lamp") };
+    let mut shelf = Shelf::default();
+    shelf.add(picture("file:///one.png"), 1, Some([1.0, 0.0]));
+    shelf.add(picture("file:///two.png"), 2, Some([0.0, 1.0]));
     assert_eq!(ask(&shelf, &query("")).hits.len(), 2);
-    // Without vectors the letters decide.
+    // Without vectors too.
     let mut shelf = Shelf::default();
     shelf.add(fact("the lamp"), 1, None);
     shelf.add(fact("The lamp."), 2, None);

@@ -13,11 +13,13 @@ use serde_json::{Map, Value, json};
 pub(crate) const BEGINNING: &str = "2026-03-01T09:00:00Z";
 
 /// The calls that scenes make. `Clock`, `Restart` and `Elsewhere` are the runner's own.
-pub(crate) const VERBS: [&str; 24] = [
+pub(crate) const VERBS: [&str; 26] = [
     "write",
     "record",
     "batch",
     "recall",
+    "explain",
+    "set",
     "get",
     "list",
     "update",
@@ -174,6 +176,12 @@ impl Call {
             "clock" | "in" => "at",
             "job" => "job",
             "summarize" => "entity",
+            "explain" => {
+                let mut bare = bare.into_iter();
+                self.fields.extend(bare.next().map(|id| ("id".to_owned(), id)));
+                self.fields.extend(bare.next().map(|text| ("query".to_owned(), text)));
+                return;
+            }
             "update" => {
                 let mut bare = bare.into_iter();
                 self.fields.extend(bare.next().map(|id| ("id".to_owned(), id)));
@@ -236,6 +244,7 @@ impl Call {
             }
             "tag" => ("tags", value),
             "keyword" => ("keywords", value),
+            "policy" => ("policy", value),
             "action" => ("actions", value),
             "source" if self.verb != "recall" => {
                 self.fields.insert("source".to_owned(), json!({"kind": text()}));

@@ -12,6 +12,8 @@ pub(crate) fn outcome(call: &Call, answer: &Value, names: &mut Names) -> Vec<Str
         "write" | "record" => written(call, answer, names),
         "batch" => batch(call, answer, names),
         "recall" => recalled(call, answer, names),
+        "explain" => vec![format!("{}: {}", text(&answer["reason"]), names.over(text(&answer["detail"])))],
+        "set" => vec![format!("set: {}", answer["settings"])],
         "get" | "update" => vec![memory(call, &answer["memory"], names)],
         "list" | "history" => memories(call, &answer["memories"], names),
         "feedback" => judged(call, answer, names),
@@ -78,6 +80,9 @@ fn recalled(call: &Call, answer: &Value, names: &mut Names) -> Vec<String> {
     if let (Some(name), Some(id)) = (call.names.first(), answer["recall_id"].as_str()) {
         names.give(name, id);
     }
+    if let Some(rendered) = answer["text"].as_str() {
+        return rendered.lines().map(|line| names.over(line)).collect();
+    }
     let hits = answer["hits"].as_array().unwrap_or_else(|| panic!("{answer}"));
     let mut lines = Vec::new();
     if call.show.iter().any(|field| field == "window") {
@@ -96,6 +101,10 @@ fn recalled(call: &Call, answer: &Value, names: &mut Names) -> Vec<String> {
     }
     if hits.is_empty() {
         lines.push("nothing".to_owned());
+    }
+    if call.show.iter().any(|field| field == "held_back") {
+        let held = answer["held_back"].as_object().into_iter().flatten();
+        lines.extend(held.map(|(policy, count)| format!("held back by {policy}: {count}")));
     }
     lines
 }
@@ -220,7 +229,10 @@ fn memory(call: &Call, memory: &Value, names: &Names) -> String {
 
 /// The fields of a memory that the step asks for; those of the hit around it and of the answer have another prefix.
 fn shown(call: &Call, memory: &Value, names: &Names) -> String {
-    let fields = call.show.iter().filter(|field| !field.starts_with("hit.") && *field != "window");
+    let fields = call
+        .show
+        .iter()
+        .filter(|field| !field.starts_with("hit.") && !["window", "held_back"].contains(&field.as_str()));
     fields
         .map(|field| {
             let word = field.rsplit('.').next().unwrap_or(field).replace('_', " ");

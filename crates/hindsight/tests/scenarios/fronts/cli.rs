@@ -80,6 +80,7 @@ fn arguments(call: &Call, namespace: &str) -> (Vec<String>, String) {
     let mut args: Vec<String> = match call.verb.as_str() {
         "drop" => ["namespaces", "drop", namespace, "--yes"].map(str::to_owned).to_vec(),
         "job" => ["jobs", "run"].map(str::to_owned).to_vec(),
+        "set" => ["namespaces", "set", namespace].map(str::to_owned).to_vec(),
         "turns" => ["sessions", "show"].map(str::to_owned).to_vec(),
         verb @ ("open" | "append" | "close") => ["sessions", verb].map(str::to_owned).to_vec(),
         verb => vec![verb.to_owned()],
@@ -114,6 +115,7 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
     let flag = FLAGS.iter().find(|(name, _)| *name == field).map(|(_, flag)| *flag);
     let flag = match (verb, field) {
         ("update", "content") => "content".to_owned(),
+        ("explain", "id") => "memory".to_owned(),
         ("write" | "record" | "recall" | "list", "session_id") => "session".to_owned(),
         ("purge", "ids") => "id".to_owned(),
         ("forget" | "purge" | "drop" | "job" | "consolidate" | "summarize", "validate_only") => {
@@ -139,6 +141,9 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
             .collect(),
         ("record", Value::Object(record)) => {
             record.iter().flat_map(|(field, value)| argument("record", field, value)).collect()
+        }
+        ("life", Value::Object(settings)) => {
+            settings.iter().flat_map(|(key, days)| named("life", format!("{key}={days}"))).collect()
         }
         ("fusion", _) => vec!["--rrf".to_owned()],
         ("half_life", value) => named("half-life-days", text(value).trim_end_matches('d').to_owned()),

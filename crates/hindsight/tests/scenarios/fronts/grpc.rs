@@ -4,6 +4,7 @@ use hindsight_client::{
     BatchOptions, Client, ConsolidateOptions, Error, Feedback, Filter, ForgetMode, MemoryId, NamespaceHandle,
     Recall, SummarizeOptions, UpdateOptions, Verdict, WriteEntry, WriteOptions,
 };
+use hindsight_core::AsOf;
 use hindsight_core::recall::Decay;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -92,6 +93,11 @@ async fn answer(memories: &NamespaceHandle, call: &Call) -> Result<Value, Error>
         }
         "batch" => return batch(memories, fields).await,
         "recall" => shown(&memories.recall(recall(fields, !call.learns)).await?),
+        "explain" => {
+            let id = fields.take("id").unwrap();
+            shown(&memories.recall(recall(fields, true)).why(id).await?)
+        }
+        "set" => json!({"settings": memories.set(fields.rest()).await?.settings}),
         "get" => {
             let id: MemoryId = fields.take("id").unwrap();
             let memory = match fields.take::<String>("agent_id") {
@@ -220,6 +226,11 @@ fn feedback(mut fields: Fields) -> Feedback {
     Feedback { recall_id, items, task_status, request_id }
 }
 
+fn as_of(fields: &mut Fields) -> Option<AsOf> {
+    let axis = fields.take("as_of_axis").unwrap_or_default();
+    fields.take("as_of").map(|at| AsOf { at, axis })
+}
+
 fn recall(mut fields: Fields, observe: bool) -> Recall {
     let default = Recall::default();
     let half_life = fields.take::<hindsight_core::time::Span>("half_life");
@@ -229,6 +240,11 @@ fn recall(mut fields: Fields, observe: bool) -> Recall {
         mode: fields.take("mode").unwrap_or_default(),
         include_archived: fields.take("include_archived").unwrap_or(false),
         include_history: fields.take("include_history").unwrap_or(false),
+        as_of: as_of(&mut fields),
+        diversity: fields.take("diversity"),
+        keep_alike: fields.take("keep_alike").unwrap_or(false),
+        policy: fields.take("policy").unwrap_or_default(),
+        as_text: fields.take("as_text").unwrap_or(false),
         top_k: fields.take("top_k").unwrap_or(default.top_k),
         token_budget: fields.take("token_budget"),
         min_score: fields.take("min_score"),

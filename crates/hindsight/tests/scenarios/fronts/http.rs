@@ -25,6 +25,11 @@ impl Front for Http {
         let (status, body) = match call.verb.as_str() {
             "get" => request(address, "GET", &format!("/memory/get?{}", parameters(&fields)), None),
             "recall" => post(address, "/memory/search", fields),
+            "set" => {
+                fields.remove("namespace");
+                let path = format!("/namespaces/{}", place.namespace);
+                request(address, "PATCH", &path, Some(&Value::Object(fields)))
+            }
             verb @ ("consolidate" | "summarize") => post(address, &format!("/memory/{verb}"), fields),
             "turns" => post(address, "/sessions/get", fields),
             verb @ ("open" | "append" | "close") => post(address, &format!("/sessions/{verb}"), fields),

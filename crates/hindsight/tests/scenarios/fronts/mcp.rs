@@ -51,6 +51,7 @@ const ARGUMENTS: [(&str, &[&str]); 6] = [
             "top_k",
             "min_score",
             "include_history",
+            "as_of",
         ],
     ),
     ("update", &["id", "content", "tags", "importance", "valid_to", "version"]),
@@ -85,7 +86,11 @@ impl<R: Road> Front for Mcp<R> {
         if claims.count() > 1 {
             return Some("memory_write takes one statement");
         }
-        if call.show.iter().any(|field| field.starts_with("hit.") || field == "window") {
+        if call
+            .show
+            .iter()
+            .any(|field| field.starts_with("hit.") || matches!(field.as_str(), "window" | "held_back"))
+        {
             return Some("memory_search shows no numbers but the score");
         }
         // Its tool takes no other kinds.
