@@ -83,7 +83,7 @@ fn r9_another_number_another_person_or_a_denial_does_not_collapse() {
     shelf.add(fact("the lamp"), 1, Some([1.0, 0.0]));
     shelf.add(fact("The lamp."), 2, Some([0.0, 1.0]));
     assert_eq!(ask(&shelf, &query("")).hits.len(), 1);
-    let picture = |uri: &str| hindsight_core::Memory { uri: Some(uri.to_owned()), ..fact("the lamp") };
+    let picture = |uri: &str| Draft { uri: Some(uri.to_owned()), ..fact("the lamp") };
     let mut shelf = Shelf::default();
     shelf.add(picture("file:///one.png"), 1, Some([1.0, 0.0]));
     shelf.add(picture("file:///two.png"), 2, Some([0.0, 1.0]));
