@@ -275,13 +275,14 @@ pub fn window_score(window: &Window, occurred_at_ms: i64) -> f64 {
 }
 
 /// Normalised scores of one channel under weighted fusion: nearness to a span of time and the share of
-/// what is named are on the scale already.
+/// what is named are on the scale already. `names_time`: whether the query names a time.
 #[must_use]
-pub fn normalized(channel: &Channel, raw: &[Option<f64>]) -> Vec<f64> {
+pub fn normalized(channel: &Channel, raw: &[Option<f64>], names_time: bool) -> Vec<f64> {
     match channel {
         Channel::Window { .. } | Channel::Entity { .. } => {
             raw.iter().map(|score| score.unwrap_or(0.0)).collect()
         }
+        _ if names_time => fusion::min_max_beside_time(raw),
         _ => fusion::min_max(raw),
     }
 }

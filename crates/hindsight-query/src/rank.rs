@@ -106,7 +106,9 @@ fn scales<Id: Ord>(plan: &Plan, candidates: &[Candidate<Id>]) -> Vec<Vec<f64>> {
         .collect();
     match plan.fusion {
         Fusion::Weighted => {
-            plan.channels.iter().zip(&columns).map(|(channel, raw)| normalized(channel, raw)).collect()
+            let names_time = plan.channels.iter().any(|channel| matches!(channel, Channel::Window { .. }));
+            let channels = plan.channels.iter().zip(&columns);
+            channels.map(|(channel, raw)| normalized(channel, raw, names_time)).collect()
         }
         Fusion::Rrf => reciprocal(&columns, candidates.len()),
     }
