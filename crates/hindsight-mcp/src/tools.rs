@@ -116,10 +116,17 @@ mod tests {
             for word in ["anyOf", "oneOf", "null", "$ref", "$schema", "namespace"] {
                 assert!(!schema.contains(word), "{word} in {}", tool.name);
             }
-            assert_eq!(
-                serde_json::to_string(&all(Profile::Full)).unwrap(),
-                serde_json::to_string(&all(Profile::Full)).unwrap()
-            );
         }
+    }
+
+    /// What models read is looked at before it changes: `HINDSIGHT_TOOLS=write` writes the file anew.
+    #[test]
+    fn i3_the_tools_are_those_that_were_looked_at() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/listing.json");
+        let listing = serde_json::to_string_pretty(&all(Profile::Full)).unwrap() + "\n";
+        if std::env::var("HINDSIGHT_TOOLS").is_ok_and(|word| word == "write") {
+            std::fs::write(path, &listing).unwrap();
+        }
+        assert_eq!(listing, std::fs::read_to_string(path).unwrap(), "see {path}");
     }
 }
