@@ -56,6 +56,14 @@ pub enum CodecError {
         /// The number.
         found: u8,
     },
+    /// A position that no log reaches.
+    #[error("{field} is {found}, which no log reaches")]
+    Position {
+        /// The field.
+        field: &'static str,
+        /// The number.
+        found: u64,
+    },
     /// A time outside the years 1 to 9999, which nothing that was stored is.
     #[error("{field} is {found_ms} ms from 1970: expected a time in the years 1 to 9999")]
     Time {

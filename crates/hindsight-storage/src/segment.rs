@@ -14,6 +14,9 @@ use crate::{
     options::LogOptions,
 };
 
+/// No log gets so far; what a file names beyond it is damage. So the next position can always be named, too.
+pub(crate) const LSN_MAX: u64 = u64::MAX / 2;
+
 /// Where the first frame begins. The header has a page of its own, so that no later write touches it.
 pub const FRAMES_START: u64 = 4096;
 /// The unit a disk writes whole or not at all. Each commit begins on such a border, so that tearing a new commit
@@ -126,10 +129,14 @@ impl SegmentHeader {
             SEGMENT_VERSION => {}
             found => return Err(SegmentFault::Version { found }),
         }
+        let first_lsn = Lsn(u64::from_le_bytes(field(head, 32)));
+        if first_lsn.0 > LSN_MAX {
+            return Err(SegmentFault::BadHeader);
+        }
         Ok(SegmentHeader {
             store_id: u64::from_le_bytes(field(head, 16)),
             salt: u64::from_le_bytes(field(head, 24)),
-            first_lsn: Lsn(u64::from_le_bytes(field(head, 32))),
+            first_lsn,
             prev: LogEnd {
                 offset: u64::from_le_bytes(field(head, 40)),
                 crc: u32::from_le_bytes(field(head, 48)),
@@ -162,7 +169,7 @@ pub fn segment_path(dir: &Path, first_lsn: Lsn) -> PathBuf {
 pub fn parse_segment_name(name: &OsStr) -> Option<Lsn> {
     let digits = name.to_str()?.strip_suffix(SUFFIX)?;
     let plain = digits.len() == LSN_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| digits.parse().ok().map(Lsn)).flatten()
+    plain.then(|| digits.parse().ok().filter(|lsn| *lsn <= LSN_MAX).map(Lsn)).flatten()
 }
 
 /// Whether a file name is that of a segment that was never finished.
@@ -310,6 +317,17 @@ mod tests {
         first_lsn: Lsn(7),
         prev: LogEnd { offset: 0x1234, crc: 0xdead_beef },
     };
+
+    #[test]
+    fn a3_a_position_that_no_log_reaches_is_damage() {
+        for (lsn, is_right) in [(LSN_MAX, true), (LSN_MAX + 1, false), (u64::MAX, false)] {
+            let header = SegmentHeader { first_lsn: Lsn(lsn), ..HEADER };
+            let found = SegmentHeader::decode(&header.encode());
+            assert_eq!(found == Ok(header), is_right, "{found:?}");
+            let name = format!("{lsn:0LSN_DIGITS$}{SUFFIX}");
+            assert_eq!(parse_segment_name(OsStr::new(&name)) == Some(Lsn(lsn)), is_right, "{name}");
+        }
+    }
 
     #[test]
     fn golden_bytes() {

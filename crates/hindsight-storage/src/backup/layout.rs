@@ -3,6 +3,7 @@
 use hindsight_core::Lsn;
 
 use super::{BackupError, BackupFault};
+use crate::segment::LSN_MAX;
 use crate::{frame::PAYLOAD_BYTES_MAX, records::NamespaceId};
 
 /// The version of backups that this code writes, and the newest that it reads.
@@ -101,10 +102,14 @@ impl BackupHeader {
             BACKUP_VERSION => {}
             found => return Err(BackupError::Version { found }),
         }
+        let (lsn, checkpoint) = (u64::from_le_bytes(field(head, 24)), u64::from_le_bytes(field(head, 32)));
+        if lsn.max(checkpoint) > LSN_MAX {
+            return Err(damaged(BackupFault::Header));
+        }
         Ok(BackupHeader {
             store_id: u64::from_le_bytes(field(head, 16)),
-            lsn: Lsn(u64::from_le_bytes(field(head, 24))),
-            checkpoint: Lsn(u64::from_le_bytes(field(head, 32))),
+            lsn: Lsn(lsn),
+            checkpoint: Lsn(checkpoint),
             created_ms: u64::from_le_bytes(field(head, 40)),
             next_namespace: u32::from_le_bytes(field(head, 48)),
         })

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use hindsight_core::Lsn;
 
+use crate::segment::LSN_MAX;
 use crate::{
     error::{At, IoFailure},
     io::{Io, IoFile, OpenMode, read_full_at, uninterrupted, write_all_at},
@@ -75,7 +76,9 @@ impl Note {
         let number = |at: usize| bytes.get(at..at + 8)?.first_chunk().copied().map(u64::from_le_bytes);
         let crc = bytes.get(4..8)?.first_chunk().copied().map(u32::from_le_bytes)?;
         let is_one = bytes[..4] == MAGIC && crc == note_crc(bytes) && number(8)? == store_id;
-        is_one.then_some(Note { last_segment: Lsn(number(16)?), synced_lsn: Lsn(number(24)?) })
+        let (last_segment, synced_lsn) = (Lsn(number(16)?), Lsn(number(24)?));
+        let is_one = is_one && last_segment.0.max(synced_lsn.0) <= LSN_MAX;
+        is_one.then_some(Note { last_segment, synced_lsn })
     }
 }
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::ManifestFault;
+use crate::segment::LSN_MAX;
 use crate::{records::parse_number, segment::TMP_SUFFIX};
 
 /// The version of manifests that this code writes, and the newest that it reads.
@@ -61,13 +62,17 @@ impl ManifestHeader {
             MANIFEST_VERSION => {}
             found => return Err(ManifestFault::Version { found }),
         }
+        let (first, image_last) = (u64::from_le_bytes(field(head, 40)), u64::from_le_bytes(field(head, 48)));
+        if first.max(image_last) > LSN_MAX {
+            return Err(ManifestFault::BadHeader);
+        }
         Ok(ManifestHeader {
             store_id: u64::from_le_bytes(field(head, 16)),
             salt: u64::from_le_bytes(field(head, 24)),
             number: u32::from_le_bytes(field(head, 32)),
             next_namespace: u32::from_le_bytes(field(head, 36)),
-            first: u64::from_le_bytes(field(head, 40)),
-            image_last: u64::from_le_bytes(field(head, 48)),
+            first,
+            image_last,
             prev_crc: u32::from_le_bytes(field(head, 56)),
         })
     }

@@ -64,7 +64,7 @@ impl FoundLog {
         for (at, segment) in segments.iter().enumerate() {
             let next = segments.get(at + 1);
             // A segment is made only after everything before it is durable.
-            log.durable = log.durable.max(Lsn(segment.first.0 - 1));
+            log.durable = log.durable.max(Lsn(segment.first.0.saturating_sub(1)));
             log.segment(damaged, segment, next)?;
         }
         Ok(log)
@@ -73,17 +73,17 @@ impl FoundLog {
     /// The batches that are missing between the checkpoint and the newest durable one.
     pub(super) fn lost(&self, checkpoint: Lsn) -> Vec<LsnRange> {
         let mut lost = Vec::new();
-        let mut expected = checkpoint.0 + 1;
+        let mut expected = checkpoint.0.saturating_add(1);
         let kept = self.batches.range(Lsn(expected)..).map(|(lsn, _)| lsn.0);
-        for lsn in kept.chain([self.durable.0 + 1]) {
+        for lsn in kept.chain([self.durable.0.saturating_add(1)]) {
             if lsn > expected {
                 lost.push(LsnRange { from: expected, to: Some(lsn - 1) });
             }
-            expected = expected.max(lsn + 1);
+            expected = expected.max(lsn.saturating_add(1));
         }
         if self.has_open_end {
             let newest = self.batches.last_key_value().map_or(Lsn(0), |(lsn, _)| *lsn);
-            let from = newest.max(self.durable).max(checkpoint).0 + 1;
+            let from = newest.max(self.durable).max(checkpoint).0.saturating_add(1);
             lost.push(LsnRange { from, to: None });
         }
         lost

@@ -5,6 +5,7 @@ use bincode::{Decode, Encode};
 use hindsight_core::{Lsn, Timestamp};
 
 use super::{parts::time_if, settings::StoredSettings};
+use crate::segment::LSN_MAX;
 use crate::{
     codec::CodecError,
     directory::Stamp,
@@ -148,7 +149,7 @@ impl TryFrom<StoredEdit> for Edit {
                 let StoredNamespaceEdit { id, applied_lsn, last_at_ms, live, forgotten, digest } = *namespace;
                 Edit::SetNamespace {
                     id: NamespaceId(id),
-                    applied: Lsn(applied_lsn),
+                    applied: position("applied_lsn", applied_lsn)?,
                     last_at: time_if("last_at", last_at_ms)?,
                     live,
                     forgotten,
@@ -161,13 +162,19 @@ impl TryFrom<StoredEdit> for Edit {
             StoredEdit::SetSettings { id, settings } => {
                 Edit::SetSettings { id: NamespaceId(id), settings: (*settings).try_into()? }
             }
-            StoredEdit::Checkpoint { lsn, durable_lsn } => {
-                Edit::Checkpoint { lsn: Lsn(lsn), durable: Lsn(durable_lsn) }
-            }
+            StoredEdit::Checkpoint { lsn, durable_lsn } => Edit::Checkpoint {
+                lsn: position("lsn", lsn)?,
+                durable: position("durable_lsn", durable_lsn)?,
+            },
             StoredEdit::Directory(stamp) => {
                 let StoredStamp { lsn, records, digest } = *stamp;
-                Edit::Directory { stamp: Stamp { lsn: Lsn(lsn), records, digest } }
+                Edit::Directory { stamp: Stamp { lsn: position("lsn", lsn)?, records, digest } }
             }
         })
     }
+}
+
+/// A position of the log.
+fn position(field: &'static str, found: u64) -> Result<Lsn, CodecError> {
+    if found <= LSN_MAX { Ok(Lsn(found)) } else { Err(CodecError::Position { field, found }) }
 }
