@@ -19,6 +19,9 @@ pub struct Args {
     /// For each target that reads what lies on disk; those that read JSON, which is simpler, have a third of it
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// The seed of what is tried, so that a run can be had again; 0: another one each time
+    #[arg(long, default_value_t = 0)]
+    seed: u32,
     /// Targets at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
@@ -61,7 +64,8 @@ pub fn run(root: &Path, args: &Args) -> anyhow::Result<bool> {
     loop {
         while running.len() < args.jobs.max(1) {
             let Some(target) = waiting.next() else { break };
-            running.push(start(root, &programs, target, seconds_of(target, args.seconds), place.path())?);
+            let amount = Amount { seconds: seconds_of(target, args.seconds), seed: args.seed };
+            running.push(start(root, &programs, target, amount, place.path())?);
         }
         if running.is_empty() {
             break;
@@ -118,7 +122,20 @@ fn build(root: &Path, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(status.success().then(|| folder.join(host).join("fuzz")))
 }
 
-fn start(root: &Path, programs: &Path, target: &str, seconds: u64, place: &Path) -> anyhow::Result<Running> {
+/// How much of a target.
+#[derive(Clone, Copy)]
+struct Amount {
+    seconds: u64,
+    seed: u32,
+}
+
+fn start(
+    root: &Path,
+    programs: &Path,
+    target: &str,
+    Amount { seconds, seed }: Amount,
+    place: &Path,
+) -> anyhow::Result<Running> {
     // New inputs go into the first folder; the committed ones are only read.
     let new = place.join(target);
     fs::create_dir_all(&new)?;
@@ -127,6 +144,7 @@ fn start(root: &Path, programs: &Path, target: &str, seconds: u64, place: &Path)
     let log = place.join(format!("{target}.log"));
     let child = Command::new(programs.join(target))
         .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-seed={seed}"))
         .arg(format!("-rss_limit_mb={MEMORY_MIB_MAX}"))
         .arg(format!("-timeout={INPUT_SECONDS_MAX}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
