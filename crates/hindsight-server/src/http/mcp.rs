@@ -176,7 +176,7 @@ impl Store for Bound {
             page_size: limit,
             ..RuleListRequest::default()
         };
-        let page = self.app.rules(self.namespace.clone(), list).await;
+        let page = self.run("RuleService/ListRules", self.app.rules(self.namespace.clone(), list)).await;
         page.map(|page| page.memories).map_err(trouble)
     }
 
@@ -189,7 +189,8 @@ impl Store for Bound {
         let kinds = kind.into_iter().collect();
         let request =
             SummarizeRequest { entity, kinds, validate_only: is_dry, ..SummarizeRequest::default() };
-        let done = self.app.summarize(self.namespace.clone(), request).await;
+        let summarize = Box::pin(self.app.summarize(self.namespace.clone(), request));
+        let done = self.run("MemoryService/Summarize", summarize).await;
         done.map(|done| (done.summary, done.parts)).map_err(trouble)
     }
 

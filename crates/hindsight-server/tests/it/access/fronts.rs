@@ -1,5 +1,7 @@
 //! The same locks on the other fronts: HTTP paths and the tools of MCP.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Callers, Locked};
@@ -121,12 +123,26 @@ fn tools() -> Vec<(&'static str, Value, &'static [&'static str])> {
             &["observe", "read"],
         ),
         ("memory_record", json!({"task_type": "t", "status": "success", "summary": "s"}), &["write"]),
+        ("memory_rules", json!({}), &["observe", "read"]),
+        ("memory_summarize", json!({"entity": "nobody"}), &["write"]),
     ]
 }
 
 #[tokio::test]
 async fn s6_every_tool_asks_as_its_rpc_does() {
     let (locked, callers) = Locked::with(Callers::make, |_| {}).await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
+    let bearer = format!("Bearer {}", locked.admin);
+    let headers = [
+        ("accept", "application/json, text/event-stream"),
+        ("content-type", "application/json"),
+        ("mcp-protocol-version", "2025-06-18"),
+        ("authorization", bearer.as_str()),
+    ];
+    let listed = locked.server.http_raw("POST", "/mcp/ops?profile=full", &headers, list.as_bytes()).await;
+    let listed = listed.body["result"]["tools"].as_array().unwrap().iter();
+    let listed: BTreeSet<&str> = listed.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(listed, tools().into_iter().map(|(tool, ..)| tool).collect(), "a tool has no row here");
     for (tool, arguments, allowed) in tools() {
         for (kind, token) in &callers.0 {
             let message = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
