@@ -32,10 +32,8 @@ impl App {
         mut request: ListRequest,
     ) -> Result<Page, AppError> {
         access::as_agent(&mut request.agent_id)?;
-        let mut page = self.run(move |worker| Ok(worker.engine.list(&namespace, &request)?)).await?;
-        let fitting = fitting(page.memories.iter());
-        page.more |= fitting < page.memories.len();
-        page.memories.truncate(fitting);
+        let page = self.run(move |worker| Ok(worker.engine.list(&namespace, &request)?)).await?;
+        let page = ending_early(page);
         access::note(page.memories.len());
         Ok(page)
     }
@@ -69,6 +67,14 @@ impl App {
     pub(crate) async fn stats(&self, namespace: Namespace) -> Result<NamespaceStats, AppError> {
         self.run(move |worker| Ok(worker.engine.stats(&namespace)?)).await
     }
+}
+
+/// The page, ended early where it would be too large an answer.
+pub(super) fn ending_early(mut page: Page) -> Page {
+    let fitting = fitting(page.memories.iter());
+    page.more |= fitting < page.memories.len();
+    page.memories.truncate(fitting);
+    page
 }
 
 /// How many of the memories, from the first, one answer takes: all that fit, and at least one.

@@ -7,7 +7,7 @@ use hindsight_engine::{
     RuleUpdateRequest, SummarizeRequest, Summarized, Updated, WriteItem, WriteOptions, Written,
 };
 
-use super::read::fitting;
+use super::read::{ending_early, fitting};
 use super::{App, AppError};
 use crate::access;
 
@@ -19,11 +19,8 @@ impl App {
         mut list: RuleListRequest,
     ) -> Result<Page, AppError> {
         access::as_agent(&mut list.agent_id)?;
-        let mut page = self.run(move |worker| Ok(worker.engine.rules(&namespace, &list)?)).await?;
-        let fitting = fitting(page.memories.iter());
-        page.more |= fitting < page.memories.len();
-        page.memories.truncate(fitting);
-        Ok(page)
+        let page = self.run(move |worker| Ok(worker.engine.rules(&namespace, &list)?)).await?;
+        Ok(ending_early(page))
     }
 
     /// One rule by id.
