@@ -29,8 +29,9 @@ impl Dictionary {
 
     /// The number of a word, a new one if it is not known yet. `word` is not empty.
     pub(crate) fn intern(&mut self, word: &str) -> u32 {
-        if let Some(number) = self.get(word) {
-            return number;
+        let hashed = hash(word);
+        if let Some(number) = self.numbers.find(hashed, |number| self.word(*number) == word) {
+            return *number;
         }
         let number = self.free.pop().unwrap_or_else(|| {
             self.words.push(CompactString::default());
@@ -42,9 +43,8 @@ impl Dictionary {
             *place = CompactString::from(word);
         }
         let words = &self.words;
-        self.numbers.insert_unique(hash(word), number, |other| {
-            words.get(*other as usize).map_or(0, |word| hash(word))
-        });
+        self.numbers
+            .insert_unique(hashed, number, |other| words.get(*other as usize).map_or(0, |word| hash(word)));
         number
     }
 

@@ -29,15 +29,26 @@ pub(crate) fn quantise_row(row: &[f32], copy: &mut [i8]) -> RowScale {
         return RowScale::default();
     }
     let scale = largest / ROW_LEVEL_MAX;
-    let mut lost = 0.0_f64;
-    for (value, level) in row.iter().zip(copy) {
-        let rounded = (value / scale).round().clamp(-ROW_LEVEL_MAX, ROW_LEVEL_MAX);
+    for (value, level) in row.iter().zip(copy.iter_mut()) {
+        let rounded = whole(value / scale).clamp(-ROW_LEVEL_MAX, ROW_LEVEL_MAX);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number from −127 to 127")]
         let small = rounded as i8;
         *level = small;
-        lost += f64::from(value - rounded * scale).powi(2);
     }
-    RowScale { scale, lost: round_up(lost.sqrt()) }
+    // Several sums side by side: one alone would wait for itself at each step.
+    let mut lost = [0.0_f64; 8];
+    for (values, levels) in row.chunks(lost.len()).zip(copy.chunks(lost.len())) {
+        for ((sum, value), level) in lost.iter_mut().zip(values).zip(levels) {
+            *sum += f64::from(value - f32::from(*level) * scale).powi(2);
+        }
+    }
+    RowScale { scale, lost: round_up(lost.iter().sum::<f64>().sqrt()) }
+}
+
+/// The nearest whole number of one far below 2²², of two as near the even one: what is added has no room for fractions.
+fn whole(value: f32) -> f32 {
+    const NO_FRACTIONS: f32 = 12_582_912.0;
+    (value + NO_FRACTIONS) - NO_FRACTIONS
 }
 
 /// A query in sixteen bits.
