@@ -13,6 +13,7 @@ mod postings;
 mod query;
 mod search;
 mod stop;
+mod stored;
 mod text;
 mod tokeniser;
 mod words;
