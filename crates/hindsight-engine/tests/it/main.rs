@@ -14,6 +14,7 @@ mod erasure;
 mod explain;
 mod feedback;
 mod forget;
+mod future;
 mod graph;
 mod history;
 mod jobs;
