@@ -44,6 +44,7 @@
 
 mod apply;
 mod backup;
+mod budget;
 mod checkpoint;
 mod consolidate;
 mod decide;
@@ -77,6 +78,7 @@ mod schedules;
 mod sessions;
 mod settings;
 mod settle;
+mod slot;
 mod state;
 mod summarize;
 mod sync;
@@ -85,14 +87,16 @@ pub mod unsynced;
 mod update;
 mod view;
 mod watch;
+mod weight;
 mod write;
 
+pub use budget::MemoryStats;
 pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use options::{Embed, Nearness, OpenReport, Options};
+pub use options::{Embed, Nearness, OpenReport, Options, SnapshotRule};
 pub use purge::PurgeBegun;
 pub use reply::{
     Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,

@@ -159,6 +159,7 @@ impl CheckpointSource for Source {
             records,
             requests: Vec::new(),
             rewrite: false,
+            snapshot: hindsight_storage::NewSnapshot::Keep,
         })
     }
 

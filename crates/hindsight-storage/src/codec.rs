@@ -16,14 +16,16 @@ use crate::{
 
 /// The newest schema that this version reads. What an older one can say is written in that one, so that an older
 /// version reads it.
-pub const SCHEMA_VERSION: u16 = 3;
+pub const SCHEMA_VERSION: u16 = 4;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
 /// The schema of what schema 1 can't say, but for what came with schema 3.
 const SCHEMA_2: u16 = 2;
 /// The schema of batches and edits that set settings, and of purges that know values again.
-const SCHEMA_3: u16 = SCHEMA_VERSION;
+const SCHEMA_3: u16 = 3;
+/// The schema of edits that name an index snapshot.
+const SCHEMA_4: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -216,6 +218,7 @@ fn schema_of_edit(edit: &Edit) -> u16 {
     match edit {
         Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
         Edit::SetSettings { .. } => SCHEMA_3,
+        Edit::SetSnapshot { .. } => SCHEMA_4,
         _ => SCHEMA_1,
     }
 }
