@@ -13,6 +13,7 @@ mod erasure;
 mod explain;
 mod feedback;
 mod forget;
+mod future;
 mod graph;
 mod history;
 mod jobs;
