@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use hindsight_bench::{ablation, quality, speed, storage, tune, vectors};
+use hindsight_bench::{ablation, quality, rounds, speed, storage, tune, vectors};
 
 /// Measures recall quality and engine speed.
 #[derive(Debug, Parser)]
@@ -24,6 +24,8 @@ enum Command {
     Speed(speed::Args),
     /// Measures the search for the nearest vectors on real ones: exact, and through the graph.
     Vectors(vectors::Args),
+    /// Measures whether the graph stays as good over rounds of replacing half of the vectors, and after a restart.
+    Rounds(rounds::Args),
     /// Measures durable writes, restarts, reads from disk, size and replay, as ratios and times of one run.
     Storage(storage::Args),
 }
@@ -35,6 +37,7 @@ fn main() -> anyhow::Result<()> {
         Command::Ablation(args) => ablation::run(&args),
         Command::Speed(args) => speed::run(&args),
         Command::Vectors(args) => vectors::run(&args),
+        Command::Rounds(args) => rounds::run(&args),
         Command::Storage(args) => storage::run(&args),
     }
 }

@@ -57,7 +57,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     println!("chosen: {}\n", text(weights));
-    for (half, title) in [(Half::Tune, "hit@5 where they were chosen"), (Half::Report, "hit@5 on the others")] {
+    for (half, title) in [(Half::Tune, "hit@5 where they were chosen"), (Half::Report, "hit@5 on the others")]
+    {
         let mut rows = Vec::new();
         for (name, way) in [
             ("vector alone", Way { mode: Mode::Vector, ..Way::hybrid(weights) }),
@@ -83,8 +84,7 @@ fn goal(sets: &[Set], weights: Weights) -> anyhow::Result<f64> {
 }
 
 fn set(weights: &mut Weights, at: usize, value: f64) {
-    let places =
-        [&mut weights.vector, &mut weights.window, &mut weights.entity, &mut weights.neighbour];
+    let places = [&mut weights.vector, &mut weights.window, &mut weights.entity, &mut weights.neighbour];
     if let Some(place) = places.into_iter().nth(at) {
         *place = value;
     }

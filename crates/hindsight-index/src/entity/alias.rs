@@ -37,7 +37,10 @@ pub(super) fn aliases(name: &str, parts: &[EntityPart<'_>]) -> Vec<Alias> {
             let Some(one) = found.get(at) else { continue };
             each_other(&one.name, parts, &mut |attribute, other| {
                 if found.iter().chain(&next).all(|known| known.name != other) {
-                    next.push(Alias { name: other.to_owned(), path: format!("{} → {attribute} → {other}", one.path) });
+                    next.push(Alias {
+                        name: other.to_owned(),
+                        path: format!("{} → {attribute} → {other}", one.path),
+                    });
                 }
             });
         }

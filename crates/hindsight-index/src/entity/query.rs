@@ -137,7 +137,8 @@ fn reached(wanted: &[Wanted], names: &[String], others: &[Vec<Alias>]) -> Vec<Re
     let (mut reached, mut by_alias) = (Vec::new(), Vec::new());
     for (index, one) in named {
         reached.push(at(&one.label, index, one.idf, &one.label));
-        let others = names.iter().zip(others).filter(|(name, _)| **name == one.label).flat_map(|(_, others)| others);
+        let others =
+            names.iter().zip(others).filter(|(name, _)| **name == one.label).flat_map(|(_, others)| others);
         by_alias.extend(others.map(|other| at(&other.name, index, one.idf, &other.path)));
     }
     reached.extend(by_alias);

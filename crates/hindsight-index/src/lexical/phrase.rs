@@ -44,7 +44,9 @@ impl Phrase {
     pub(super) fn of(text: &str, idf: impl Fn(&str) -> Option<f64>) -> Vec<Phrase> {
         let mut found: Vec<Phrase> = Vec::new();
         each_quotation(text, &mut |quoted| {
-            if found.len() < PHRASES_MAX && quoted.chars().take(PHRASE_CHARS_MAX + 1).count() <= PHRASE_CHARS_MAX {
+            if found.len() < PHRASES_MAX
+                && quoted.chars().take(PHRASE_CHARS_MAX + 1).count() <= PHRASE_CHARS_MAX
+            {
                 found.extend(Phrase::new(quoted, &idf).filter(|phrase| !found.contains(phrase)));
             }
         });

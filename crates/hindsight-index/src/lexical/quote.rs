@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn english_marks() {
-        assert_eq!(quoted("who said \"support group\" and “lost  luggage ”?"), ["support group", "lost  luggage"]);
+        assert_eq!(
+            quoted("who said \"support group\" and “lost  luggage ”?"),
+            ["support group", "lost  luggage"]
+        );
         assert_eq!(quoted("the file `update_status` and «déjà vu»"), ["update_status", "déjà vu"]);
         assert_eq!(quoted("he said 'it's fine' and ‘it’s late’."), ["it's fine", "it’s late"]);
     }
@@ -100,7 +103,9 @@ mod tests {
 
     #[test]
     fn apostrophes_and_open_marks_quote_nothing() {
-        for text in ["the dogs' food and Caroline's cats' toys", "\"never closed", "don't", "5' 10", "‘n", "'"] {
+        for text in
+            ["the dogs' food and Caroline's cats' toys", "\"never closed", "don't", "5' 10", "‘n", "'"]
+        {
             assert_eq!(quoted(text), Vec::<String>::new(), "{text}");
         }
     }
