@@ -193,14 +193,16 @@ fn set_states(state: &NamespaceState, ids: &[MemoryId], next: State, at: Timesta
     records.map(|record| change(record.memory.id, record.memory.version + 1)).collect()
 }
 
-/// What was replaced before it was forgotten is history again, and does not stand beside what replaced it.
+/// What was forgotten is again what it was: history stays behind what replaced it, and what waits for a review waits on.
+/// What is archived becomes active.
 fn restored(state: &NamespaceState, ids: &[MemoryId], at: Timestamp) -> Vec<Change> {
-    let is_history =
-        |id: &MemoryId| state.record(*id).is_some_and(|record| record.memory.superseded_by.is_some());
-    let (history, active): (Vec<MemoryId>, Vec<MemoryId>) = ids.iter().partition(|id| is_history(id));
-    let mut changes = set_states(state, &active, State::Active, at);
-    changes.extend(set_states(state, &history, State::Superseded, at));
-    changes
+    let next = |id: &MemoryId| {
+        let memory = &state.record(*id)?.memory;
+        let before = || memory.forgotten_from.unwrap_or_else(|| memory.likely_forgotten_from());
+        Some(if memory.state == State::Forgotten { before() } else { State::Active })
+    };
+    let each = ids.iter().filter_map(|id| Some((id, next(id)?)));
+    each.flat_map(|(id, next)| set_states(state, &[*id], next, at)).collect()
 }
 
 fn affected(changes: &[Change], derived: Vec<MemoryId>, revision: hindsight_core::Lsn) -> Affected {

@@ -15,6 +15,7 @@ use crate::budget::Budget;
 use crate::erase::Erasures;
 use crate::error::EngineError;
 use crate::feedback::Accesses;
+use crate::figures::CheckpointTimes;
 use crate::load::{Cold, load};
 use crate::options::SnapshotRule;
 use crate::slot::Slot;
@@ -210,6 +211,8 @@ pub(crate) struct Namespaces {
     pub(crate) budget: Budget,
     /// Which of them get an index snapshot.
     pub(crate) snapshots: SnapshotRule,
+    /// How the checkpoints of all of them went.
+    pub(crate) checkpoints: CheckpointTimes,
 }
 
 impl Namespaces {

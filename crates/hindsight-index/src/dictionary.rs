@@ -32,8 +32,9 @@ impl Dictionary {
 
     /// The number of a word, a new one if it is not known yet. `word` is not empty.
     pub(crate) fn intern(&mut self, word: &str) -> u32 {
-        if let Some(number) = self.get(word) {
-            return number;
+        let hashed = hash(word);
+        if let Some(number) = self.numbers.find(hashed, |number| self.word(*number) == word) {
+            return *number;
         }
         let number = self.free.pop().unwrap_or_else(|| {
             self.words.push(CompactString::default());
@@ -45,10 +46,19 @@ impl Dictionary {
             *place = CompactString::from(word);
         }
         let words = &self.words;
-        self.numbers.insert_unique(hash(word), number, |other| {
-            words.get(*other as usize).map_or(0, |word| hash(word))
-        });
+        self.numbers
+            .insert_unique(hashed, number, |other| words.get(*other as usize).map_or(0, |word| hash(word)));
         number
+    }
+
+    /// The numbers of words, in their order, with new ones for those that are not known yet. No word is empty. All are looked for
+    /// before any is entered: a large dictionary lies beyond the cache, and so the processor waits for several words at once.
+    pub(crate) fn intern_all<'w>(&mut self, words: impl Iterator<Item = &'w str> + Clone) -> Vec<u32> {
+        let mut numbers: Vec<Option<u32>> = words.clone().map(|word| self.get(word)).collect();
+        for (number, word) in numbers.iter_mut().zip(words) {
+            number.get_or_insert_with(|| self.intern(word));
+        }
+        numbers.into_iter().flatten().collect()
     }
 
     /// Forgets a word; its number may be given to another.

