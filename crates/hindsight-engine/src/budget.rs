@@ -3,7 +3,7 @@
 //! A namespace is loaded when it is first touched, by whoever touches it. When all that are loaded weigh more than the budget,
 //! those that were touched longest ago go back to their record files, until a tenth of the budget is free. One goes only when
 //! nobody holds it and its record files say all that it knows: what is not stored yet stays in memory until a checkpoint.
-//! Nobody waits for it but who touches that namespace next.
+//! The one that was touched last stays, however large it is: it would be loaded again at once. Nobody waits for it but who touches that namespace next.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ pub(crate) struct Budget {
 }
 
 /// How much memory namespaces take, and how often they came and went since the start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryStats {
     /// Bytes that loaded namespaces may take; 0 when there is no budget.
     pub budget_bytes: u64,
@@ -116,7 +116,8 @@ impl Namespaces {
         }
     }
 
-    /// Lets go of namespaces while all of them weigh too much, and says whether enough could go.
+    /// Lets go of namespaces while all of them weigh too much. False when that is not enough because one had to stay that a
+    /// checkpoint might free.
     pub(crate) fn evict<I: Io>(&self, files: &RecordFiles<I>) -> bool {
         if !self.budget.is_over() {
             return true;
@@ -129,14 +130,18 @@ impl Namespaces {
             .map(|cell| (cell.touched.load(Ordering::Relaxed), cell.name.clone()))
             .collect();
         loaded.sort_unstable();
+        loaded.pop();
+        let mut could_go = true;
         for (_, name) in loaded {
             if self.budget.is_low() {
                 break;
             }
             // Freed outside of all locks.
-            drop(self.let_go(&name, files));
+            let gone = self.let_go(&name, files);
+            could_go &= gone.is_some();
+            drop(gone);
         }
-        !self.budget.is_over()
+        could_go || !self.budget.is_over()
     }
 
     /// Takes a namespace out of memory, if nobody holds it and its files say all that it knows.
@@ -160,7 +165,7 @@ impl Namespaces {
         Some(gone)
     }
 
-    /// Measures namespaces and lets go of what is too much. Says whether enough could go: what is not stored stays.
+    /// Measures namespaces and lets go of what is too much; see [`Namespaces::evict`].
     pub(crate) fn budget_step<I: Io>(&self, files: &RecordFiles<I>) -> bool {
         self.all().iter().filter(|cell| cell.is_loaded()).for_each(|cell| self.measure(cell));
         self.evict(files)
