@@ -64,7 +64,7 @@ impl<I: Io> EngineOver<I> {
             cell = self.namespaces.after(None).into_iter().next();
         }
         let guard = cell.as_ref().map(|cell| cell.state.read());
-        let state = guard.as_deref().unwrap_or(&empty);
+        let state = guard.as_ref().map_or(&empty, |state| &***state);
         if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {
             let given = recall.embedding_model.as_deref().ok_or_else(|| {
                 Invalid::one("embedding_model", "is missing: name the model that made the vector")

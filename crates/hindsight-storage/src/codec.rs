@@ -24,7 +24,8 @@ const SCHEMA_1: u16 = 1;
 const SCHEMA_2: u16 = 2;
 /// The schema of batches and edits that set settings, and of purges that know values again.
 const SCHEMA_3: u16 = 3;
-/// The schema of a forgotten memory that remembers where it was before, and of edits that take a model away.
+/// The schema of a forgotten memory that remembers where it was before, and of edits that take a model away or name an index
+/// snapshot.
 const SCHEMA_4: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
@@ -225,6 +226,7 @@ fn schema_of_edit(edit: &Edit) -> u16 {
         Edit::SetModel { model, .. } if model.is_none() => SCHEMA_4,
         Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
         Edit::SetSettings { .. } => SCHEMA_3,
+        Edit::SetSnapshot { .. } => SCHEMA_4,
         _ => SCHEMA_1,
     }
 }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Lsn, Timestamp};
 use hindsight_embed::Embedder;
-use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
+use hindsight_engine::{Engine, MemoryStats, NamespaceSummary, Unsynced};
 
 pub(crate) use backup::BackupPart;
 pub(crate) use error::AppError;
@@ -70,6 +70,7 @@ impl Worker {
             dimension: embedder.dimension(),
             namespaces: u64::try_from(engine.namespace_count()).unwrap_or(u64::MAX),
             writes_refused: engine.health().err().or_else(|| engine.degraded()).map(|error| error.reason()),
+            memory: Some(engine.memory_stats()),
         }
     }
 }
@@ -93,6 +94,8 @@ pub(crate) struct ServerInfo {
     pub(crate) namespaces: u64,
     /// Why writes are refused at present, in the word that they are refused with.
     pub(crate) writes_refused: Option<&'static str>,
+    /// How much memory namespaces take; none for who may not know of all of them.
+    pub(crate) memory: Option<MemoryStats>,
 }
 
 impl App {
@@ -159,7 +162,8 @@ impl App {
         }
         // How many others there are is no concern of whoever may know of some.
         let (seen, _) = self.namespaces(None, NAMESPACES_MAX).await?;
-        Ok(ServerInfo { namespaces: u64::try_from(seen.len()).unwrap_or(u64::MAX), ..info })
+        let namespaces = u64::try_from(seen.len()).unwrap_or(u64::MAX);
+        Ok(ServerInfo { namespaces, memory: None, ..info })
     }
 
     /// Names the namespaces that the caller may know of in alphabetical order, at most `limit` of those after `after`; and
