@@ -184,7 +184,7 @@ async fn no_such_method(method: Method, uri: Uri) -> Refusal {
 
 impl Http {
     async fn call(&self, request: axum::extract::Request) -> Result<call::Call, Refusal> {
-        call::Call::of(request, self.body_max).await
+        call::Call::of(request, self.body_max, self.app.budget()).await
     }
 }
 
