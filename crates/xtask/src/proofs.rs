@@ -63,7 +63,7 @@ pub fn run(root: &Path, factor: u64, build: Build) -> anyhow::Result<bool> {
     tests.args(["test", "--locked", "--test", "it"]).args(match build {
         // The same packages as in `cargo test --workspace`, so that nothing is built with other features.
         Build::Tests => &["--workspace"][..],
-        Build::Release => &["--release", "--package", "hindsight-engine"],
+        Build::Release => &["--release", "--package", "hindsight-engine"][..],
     });
     let status = tests
         .args(["--", "--nocapture"])

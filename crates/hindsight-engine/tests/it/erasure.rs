@@ -20,8 +20,8 @@ use crate::support::{ns, open};
 use canary::{Canary, control, draft, raw_vectors, write_all};
 use scanner::Scanner;
 
-const CANARIES: u32 = 1_000;
-const CONTROLS: u32 = 9_000;
+const CANARIES: u32 = 300;
+const CONTROLS: u32 = 2_700;
 const SPACE: &str = "ops";
 
 /// A life that puts canaries into files of every kind.
