@@ -6,6 +6,9 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher as _;
 
+use crate::snapshot::wire::{Reader, Writer};
+use crate::snapshot::{SnapshotError, unsound};
+
 /// Words and their numbers, both ways. Words of up to 24 bytes stand in the table itself, without an allocation each.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Dictionary {
@@ -82,6 +85,42 @@ impl Dictionary {
     /// The word of a number; empty when the number is free.
     pub(crate) fn word(&self, number: u32) -> &str {
         self.words.get(number as usize).map_or("", CompactString::as_str)
+    }
+
+    /// How many numbers were ever given out.
+    pub(crate) fn numbers(&self) -> u32 {
+        u32::try_from(self.words.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The word of each number, empty where it is free.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        out.count(self.words.len());
+        self.words.iter().for_each(|word| out.text(word));
+    }
+
+    /// What [`Dictionary::save`] wrote.
+    pub(crate) fn load(from: &mut Reader<'_>) -> Result<Dictionary, SnapshotError> {
+        let count = from.count(1)?;
+        let mut words: Vec<CompactString> = Vec::with_capacity(count);
+        for _ in 0..count {
+            words.push(CompactString::from(from.text()?));
+        }
+        let (mut numbers, mut free) = (HashTable::with_capacity(count), Vec::new());
+        for (number, word) in (0_u32..).zip(&words) {
+            if word.is_empty() {
+                free.push(number);
+                continue;
+            }
+            let same = |other: &u32| words.get(*other as usize) == Some(word);
+            if numbers.find(hash(word), same).is_some() {
+                return Err(unsound("a word with two numbers"));
+            }
+            numbers.insert_unique(hash(word), number, |other| {
+                words.get(*other as usize).map_or(0, |word| hash(word))
+            });
+        }
+        free.reverse();
+        Ok(Dictionary { words, numbers, free })
     }
 
     /// How many words there are.

@@ -2,21 +2,25 @@
 //!
 //! A text's way: [`tokenise`] ([`tokeniser`], [`words`], [`pieces`], [`cjk`], [`stop`]) makes its terms, `LexicalIndex::set`
 //! enters them in the lists ([`postings`]). A query's way: the same function makes its terms, [`KeywordQuery`] weighs
-//! them by their rarity, [`search`] finds the best.
+//! them by their rarity, [`search`] finds the best. What the query quotes ([`quote`]) is looked for word for word ([`phrase`]).
 //!
 //! Every statistic is exact at any moment, also after changes and deletions: the index keeps which terms each memory
 //! stands under.
 
 mod cjk;
+mod phrase;
 mod pieces;
 mod postings;
 mod query;
+mod quote;
 mod search;
 mod stop;
+mod stored;
 mod text;
 mod tokeniser;
 mod words;
 
+pub use phrase::Texts;
 pub use query::{KeywordQuery, QueryTerm};
 pub use search::KeywordSearch;
 pub use text::each_text;
@@ -24,6 +28,7 @@ pub use tokeniser::{Token, tokenise};
 
 pub(crate) use cjk::is_cjk;
 pub(crate) use postings::{Posting, tf_of};
+pub(crate) use quote::{each_quotation, is_of_word};
 pub(crate) use stop::is_stop_word;
 pub(crate) use tokeniser::normalise;
 
