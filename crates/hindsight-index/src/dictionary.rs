@@ -144,6 +144,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn many_words_get_the_numbers_that_they_would_get_one_by_one() {
+        let (mut one, mut other) = (Dictionary::default(), Dictionary::default());
+        for text in ["a b c", "b d d b", "", "e a 花生 e 花生 f", "c"] {
+            let single: Vec<u32> = text.split_whitespace().map(|word| one.intern(word)).collect();
+            assert_eq!(other.intern_all(text.split_whitespace()), single, "{text}");
+        }
+        one.remove(1);
+        other.remove(1);
+        assert_eq!(
+            other.intern_all(["g", "b", "g"].into_iter()),
+            ["g", "b", "g"].map(|word| one.intern(word))
+        );
+    }
+
+    #[test]
     fn words_come_and_go() {
         let mut dictionary = Dictionary::default();
         let timeout = dictionary.intern("timeout");
