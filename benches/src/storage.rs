@@ -1,10 +1,11 @@
 //! How fast memories get to the disk and back: durable writes beside the bare system calls that they need, restarts, reads
-//! by id of what is not loaded, bytes on disk, replay.
+//! by id of what is not loaded, bytes on disk, replay, checkpoints.
 //!
 //! What is compared is measured in turns in one run, so that other work on the machine hits both alike; the figures are
 //! medians over the rounds. Processor time is that of the whole process, the system's part of it included: it holds on
 //! a busy machine, where times on the clock do not.
 
+mod checkpoint;
 mod cpu;
 mod disk;
 mod restart;
@@ -62,6 +63,8 @@ enum Part {
     Writes,
     /// Bytes on disk, and replay.
     Disk,
+    /// Checkpoints, and readers beside them and beside writers.
+    Checkpoint,
     /// A restart of many namespaces, and reads by id.
     Restart,
 }
@@ -77,6 +80,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     if wants(Part::Disk) {
         disk::run(args)?;
+    }
+    if wants(Part::Checkpoint) {
+        checkpoint::run(args)?;
     }
     if wants(Part::Restart) {
         restart::run(args)?;

@@ -27,14 +27,21 @@ fn hash(word: &str) -> u64 {
 impl Dictionary {
     /// The number of a word that is known.
     pub(crate) fn get(&self, word: &str) -> Option<u32> {
-        self.numbers.find(hash(word), |number| self.word(*number) == word).copied()
+        self.find(hash(word), word)
+    }
+
+    fn find(&self, hashed: u64, word: &str) -> Option<u32> {
+        self.numbers.find(hashed, |number| self.word(*number) == word).copied()
     }
 
     /// The number of a word, a new one if it is not known yet. `word` is not empty.
     pub(crate) fn intern(&mut self, word: &str) -> u32 {
-        let hashed = hash(word);
-        if let Some(number) = self.numbers.find(hashed, |number| self.word(*number) == word) {
-            return *number;
+        self.intern_hashed(hash(word), word)
+    }
+
+    fn intern_hashed(&mut self, hashed: u64, word: &str) -> u32 {
+        if let Some(number) = self.find(hashed, word) {
+            return number;
         }
         let number = self.free.pop().unwrap_or_else(|| {
             self.words.push(CompactString::default());
@@ -54,11 +61,15 @@ impl Dictionary {
     /// The numbers of words, in their order, with new ones for those that are not known yet. No word is empty. All are looked for
     /// before any is entered: a large dictionary lies beyond the cache, and so the processor waits for several words at once.
     pub(crate) fn intern_all<'w>(&mut self, words: impl Iterator<Item = &'w str> + Clone) -> Vec<u32> {
-        let mut numbers: Vec<Option<u32>> = words.clone().map(|word| self.get(word)).collect();
-        for (number, word) in numbers.iter_mut().zip(words) {
-            number.get_or_insert_with(|| self.intern(word));
-        }
-        numbers.into_iter().flatten().collect()
+        let look = |word| {
+            let hashed = hash(word);
+            (hashed, self.find(hashed, word))
+        };
+        let found: Vec<(u64, Option<u32>)> = words.clone().map(look).collect();
+        let numbers = found.into_iter().zip(words);
+        numbers
+            .map(|((hashed, number), word)| number.unwrap_or_else(|| self.intern_hashed(hashed, word)))
+            .collect()
     }
 
     /// Forgets a word; its number may be given to another.
@@ -131,6 +142,21 @@ impl Dictionary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_words_get_the_numbers_that_they_would_get_one_by_one() {
+        let (mut one, mut other) = (Dictionary::default(), Dictionary::default());
+        for text in ["a b c", "b d d b", "", "e a 花生 e 花生 f", "c"] {
+            let single: Vec<u32> = text.split_whitespace().map(|word| one.intern(word)).collect();
+            assert_eq!(other.intern_all(text.split_whitespace()), single, "{text}");
+        }
+        one.remove(1);
+        other.remove(1);
+        assert_eq!(
+            other.intern_all(["g", "b", "g"].into_iter()),
+            ["g", "b", "g"].map(|word| one.intern(word))
+        );
+    }
 
     #[test]
     fn words_come_and_go() {

@@ -38,6 +38,19 @@ const SENSITIVE_WORDS: &[&str] = &[
     "403",
 ];
 
+/// Whether one of these words begins like this: most texts have few that do.
+fn may_be_sensitive(word: &str) -> bool {
+    static FIRST_BYTES: [bool; 256] = {
+        let (mut begins, mut at) = ([false; 256], 0);
+        while at < SENSITIVE_WORDS.len() {
+            begins[SENSITIVE_WORDS[at].as_bytes()[0] as usize] = true;
+            at += 1;
+        }
+        begins
+    };
+    word.as_bytes().first().is_some_and(|first| FIRST_BYTES.get(usize::from(*first)) == Some(&true))
+}
+
 /// The same of two words.
 const SENSITIVE_PHRASES: &[&str] = &["access denied", "api token"];
 
@@ -110,7 +123,7 @@ fn is_sensitive(text: &str) -> bool {
     let is_ascii = text.is_ascii();
     let lower = if is_ascii { text.to_ascii_lowercase() } else { text.to_lowercase() };
     let has = |texts: &[&str]| texts.iter().any(|part| lower.contains(part));
-    let is_sensitive = |word: &str| word.len() > 2 && SENSITIVE_WORDS.contains(&word);
+    let is_sensitive = |word: &str| may_be_sensitive(word) && SENSITIVE_WORDS.contains(&word);
     has(SENSITIVE_PHRASES)
         || (!is_ascii && has(SENSITIVE_TEXTS))
         || if is_ascii {

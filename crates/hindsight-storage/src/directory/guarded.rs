@@ -28,6 +28,9 @@ pub(super) struct Guarded {
     is_broken: AtomicBool,
 }
 
+/// A key and its value.
+pub(super) type Stored = (Vec<u8>, Vec<u8>);
+
 /// Is shown key and value, and says whether to go on.
 pub(super) type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, DirectoryError> + 'a;
 
@@ -66,7 +69,7 @@ impl Guarded {
     }
 
     /// The last key from `from` up to `to`, `to` included, with its value.
-    pub(super) fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, DirectoryError> {
+    pub(super) fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Stored>, DirectoryError> {
         let found = self.run("read", |db| db.range(from..=to).next_back().transpose())?;
         Ok(found.map(|(key, value)| (key.to_vec(), value.to_vec())))
     }
