@@ -34,9 +34,13 @@ impl App {
     ) -> Result<Written, AppError> {
         access::bound_draft(&mut item.draft)?;
         let stores = !options.validate_only;
-        let written = self.run(move |worker| worker.write(&namespace, item, options)).await?;
-        access::note(usize::from(stores));
-        Ok(written)
+        let written = self.run(move |worker| worker.write(&namespace, item, options)).await;
+        let outcome = written.as_ref().ok().map(|written| written.outcome);
+        if stores {
+            self.metrics.memories.written(outcome);
+        }
+        access::note(usize::from(stores && outcome.is_some()));
+        written
     }
 
     /// Stores a finished task. What is wrong with the episode is named as the flat record call names it.
@@ -93,6 +97,9 @@ impl App {
         for (index, invalid) in bad {
             let at = index.min(written.results.len());
             written.results.insert(at, Err(EngineError::Invalid(invalid)));
+        }
+        for result in &written.results {
+            self.metrics.memories.written(result.as_ref().ok().map(|item| item.outcome));
         }
         Ok(written)
     }
