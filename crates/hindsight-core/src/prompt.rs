@@ -89,7 +89,8 @@ pub fn block(hit: &Hit) -> String {
         put("valid_until", &date(until));
     }
     if let Some(newer) = memory.superseded_by {
-        put("superseded_by", &newer.to_string());
+        let will_be = memory.state == State::Active;
+        put(if will_be { "followed_by" } else { "superseded_by" }, &newer.to_string());
     } else if memory.state != State::Active {
         put("state", memory.state.as_str());
     }

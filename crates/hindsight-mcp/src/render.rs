@@ -101,7 +101,8 @@ fn nature(memory: &Memory) -> String {
         let _ = write!(nature, ", valid until {}", date(until));
     }
     if let Some(newer) = memory.superseded_by {
-        let _ = write!(nature, ", superseded by {newer}");
+        let how = if memory.state == State::Active { "followed by" } else { "superseded by" };
+        let _ = write!(nature, ", {how} {newer}");
     }
     if memory.state != State::Active && memory.superseded_by.is_none() {
         let _ = write!(nature, ", {}", memory.state);

@@ -96,7 +96,10 @@ impl Draft {
         }
         count(self.claims.len(), "claims", ENTITIES_MAX, v);
         for (index, claim) in self.claims.iter().take(ENTITIES_MAX).enumerate() {
-            word(&claim.subject, &format!("claims[{index}].subject"), v);
+            v.unless(!claim.subject.trim().is_empty(), &format!("claims[{index}].subject"), || {
+                "is empty: say whom or what the claim is about, such as user".to_owned()
+            });
+            text(&claim.subject, &format!("claims[{index}].subject"), WORD_CHARS_MAX, v);
             word(&claim.attribute, &format!("claims[{index}].attribute"), v);
             let field = format!("claims[{index}].value");
             v.unless(!claim.value.trim().is_empty(), &field, || "is empty: expected a value".to_owned());

@@ -247,6 +247,7 @@ fn memory(call: &Call, memory: &Value, names: &Names) -> String {
     match (text(&memory["state"]), memory["superseded_by"].as_str()) {
         ("active", None) => {}
         (state, None) => line.push_str(&format!(" ({state})")),
+        ("active", Some(next)) => line.push_str(&format!(" (until {})", names.of(next))),
         (state, Some(by)) => line.push_str(&format!(" ({state} by {})", names.of(by))),
     }
     line + &shown(call, memory, names)

@@ -81,6 +81,7 @@ fn behind(before: &Known, known: &Known, winner: &Known) -> Known {
     let memory = &mut known.memory;
     let begins = winner.memory.occurred_at;
     memory.state = State::Superseded;
+    memory.forgotten_from = None;
     memory.superseded_by = Some(winner.memory.id);
     memory.valid_to = Some(memory.valid_to.map_or(begins, |to| to.min(begins)));
     memory.confidence = match before.memory.state {

@@ -335,8 +335,13 @@ impl Space {
         let olds = items.iter().map(|item| (*item, &self.items[item]));
         let changed = olds.filter(|(_, old)| old.memory.state != state).map(|(item, old)| {
             let mut known = Known::clone(old);
-            let is_history = state == State::Active && known.memory.superseded_by.is_some();
-            known.memory.state = if is_history { State::Superseded } else { state };
+            // What was forgotten is what it was before; what was archived becomes active.
+            let before = known.memory.state;
+            known.memory.state = match (before, state) {
+                (State::Forgotten, State::Active) => known.memory.forgotten_from.unwrap(),
+                _ => state,
+            };
+            known.memory.forgotten_from = (state == State::Forgotten).then_some(before);
             known.memory.version += 1;
             known.memory.updated_at = at;
             (item, Arc::new(known))

@@ -108,18 +108,25 @@ pub(crate) fn cli(place: &Place<'_>, call: &Call) -> Result<Value, String> {
         .args(["watch", "--json", "--progress"])
         .args(args)
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut events = Vec::new();
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let told: Value = serde_json::from_str(&line.unwrap()).unwrap();
         match told["progress"].as_u64() {
-            Some(revision) if revision >= end => break,
+            Some(revision) if revision >= end => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return Ok(json!({"events": events, "revision": end}));
+            }
             Some(_) => {}
             None => events.push(told.get("event").cloned().unwrap_or(told)),
         }
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    Ok(json!({"events": events, "revision": end}))
+    // It ended by itself: it was refused.
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let sentence = said.strip_prefix("error: ").unwrap_or_else(|| panic!("{said}"));
+    Err(sentence.split("\nhint: ").next().unwrap_or_default().trim_end().to_owned())
 }

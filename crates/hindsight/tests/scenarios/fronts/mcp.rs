@@ -82,6 +82,17 @@ impl<R: Road> Front for Mcp<R> {
         if call.fields.keys().any(|field| !known.contains(&field.as_str())) {
             return Some("the tool has few arguments, so that models read it in few tokens");
         }
+        let is_empty = |claim: &Value| claim["subject"] == "";
+        if call
+            .fields
+            .get("claims")
+            .and_then(Value::as_array)
+            .is_some_and(|claims| claims.iter().any(is_empty))
+        {
+            return Some(
+                "memory_write has a field for each part of a claim, and names the one that is missing",
+            );
+        }
         let claims = call.fields.get("claims").and_then(Value::as_array).into_iter().flatten();
         if claims.count() > 1 {
             return Some("memory_write takes one statement");
