@@ -5,7 +5,7 @@
 //! medians over the rounds. Processor time is that of the whole process, the system's part of it included: it holds on
 //! a busy machine, where times on the clock do not.
 
-mod cpu;
+pub(crate) mod cpu;
 mod disk;
 mod restart;
 mod writes;
