@@ -55,6 +55,7 @@ impl<I: Io> EngineOver<I> {
             let changes = vec![Change::DropNamespace];
             let batch = Batch { namespace: namespace.clone(), at, request: request_key, changes };
             let lsn = self.commit(&cell, batch)?;
+            cell.accesses.lock().clear();
             self.namespaces.note_drop(lsn);
             self.sessions.lock().drop_namespace(namespace);
             lsn

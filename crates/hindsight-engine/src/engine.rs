@@ -296,6 +296,8 @@ impl<I: Io> EngineOver<I> {
         batch: Batch,
         marked: Marked,
     ) -> Result<Lsn, EngineError> {
+        // What was decided may rest on vectors that could not be read.
+        self.storage.records().check_vectors(&cell.name)?;
         let pace = cell.state.read().pace_of(&batch);
         let mut lsn = self.storage.append_as(&batch, urgency_of(&batch), pace)?;
         if has(Sabotage::PositionFromClock) {

@@ -72,6 +72,7 @@ impl<I: Io> EngineOver<I> {
             fits(namespace, state.model.as_ref(), given, vector.dimension())?;
         }
         let answered = answer(&View::new(state, recall), now(&*self.io), cell.as_deref())?;
+        self.storage.records().check_vectors(namespace)?;
         Ok(self.answer(state, answered, state.applied))
     }
 }

@@ -92,3 +92,47 @@ pub struct Times {
     /// All of it.
     pub all: Took,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Shelf, fact, now};
+    use hindsight_core::{MemoryId, Recall};
+
+    #[test]
+    fn r11_a_plan_tells_how_long_each_step_took_and_nothing_else_changes() {
+        let mut shelf = Shelf::default();
+        shelf.add(fact("the cat sleeps"), 1, None);
+        let request = Recall { explain: true, query: "cat yesterday".to_owned(), ..Recall::default() };
+        // A timer by which each step takes as long as its place: 1, 2, 3 …
+        let (calls, passed) = (Cell::new(0), Cell::new(1_000));
+        let timer = || {
+            passed.set(passed.get() + calls.replace(calls.get() + 1));
+            passed.get()
+        };
+        let timed = crate::recall(&shelf, &request, When::timed(now(), &timer)).unwrap();
+        assert_eq!(
+            timed.plan.as_deref().unwrap(),
+            "recall: 1 returned of 1 candidates, 66 µs\n\
+             ├─ rank: min-max, weighted mean, 8 µs\n\
+             ├─ keyword: 1 found of at most 20, share 0.69, 4 µs\n\
+             ├─ window: 1 found of at most 10, share 0.31, 5 µs\n\
+             ├─ neighbours in the session: 0.40 beside a memory's own 1, 6 µs\n\
+             ├─ time words \"yesterday\": 2026-11-29T00:00:00Z to 2026-11-30T00:00:00Z\n\
+             ├─ words read, 1 µs; candidates scored, 7 µs; cut, 9 µs; contents, 10 µs\n\
+             └─ filter: 1 allowed, exact, 2 µs"
+        );
+        let plain = crate::recall(&shelf, &request, now()).unwrap();
+        assert_ne!(plain.plan, timed.plan);
+        let without =
+            |recalled: hindsight_core::Recalled| hindsight_core::Recalled { plan: None, ..recalled };
+        assert_eq!(format!("{:?}", without(plain)), format!("{:?}", without(timed)));
+        let why =
+            crate::explain(&shelf, &request, When::timed(now(), &timer), MemoryId::from_u128(1)).unwrap();
+        assert!(
+            why.plan.lines().all(|line| line.starts_with("├─ time words") || line.ends_with("µs")),
+            "{}",
+            why.plan
+        );
+    }
+}

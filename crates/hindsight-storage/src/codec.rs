@@ -27,6 +27,8 @@ const SCHEMA_3: u16 = 3;
 /// The schema of a forgotten memory that remembers where it was before, and of edits that take a model away or name an index
 /// snapshot.
 const SCHEMA_4: u16 = SCHEMA_VERSION;
+/// Bytes between the components of two vectors of a record, the last part of it: the role and the number of bytes.
+pub(crate) const VECTOR_HEAD_BYTES: u64 = 1 + 8;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +86,9 @@ pub enum CodecError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The components of a vector lie in a record file, and can't be read there.
+    #[error("a vector can't be read back from its record file")]
+    LostVector,
     /// The encoder refused.
     #[error("the value can't be encoded")]
     Encode(#[from] bincode::error::EncodeError),

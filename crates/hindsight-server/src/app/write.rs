@@ -4,8 +4,8 @@ use hindsight_core::{
     Invalid, Kind, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX,
 };
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
-    Unsynced, UpdateRequest, Updated, WriteItem, WriteOptions, Written,
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, Maker, RestoreRequest, Unsynced,
+    UpdateRequest, Updated, WriteItem, WriteOptions, Written,
 };
 
 use super::embedding::Texts;
@@ -132,11 +132,12 @@ impl App {
         namespace: Namespace,
         request: ForgetRequest,
     ) -> Result<Affected, AppError> {
-        if let ForgetTarget::Ids(ids) = &request.target {
-            self.reaches(&namespace, ids).await?;
-        }
+        let mut agent = None;
+        access::as_agent(&mut agent)?;
         let does = !request.validate_only;
-        let affected = self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await?;
+        let forget =
+            move |worker: &Worker| Ok(worker.engine.forget_as(&namespace, request, agent.as_deref())?);
+        let affected = self.run(forget).await?;
         access::note(if does { affected.count as usize } else { 0 });
         Ok(affected)
     }
@@ -147,6 +148,7 @@ impl App {
         namespace: Namespace,
         request: RestoreRequest,
     ) -> Result<Affected, AppError> {
+        self.reaches(&namespace, &request.ids).await?;
         let affected = self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await?;
         access::note(affected.count as usize);
         Ok(affected)

@@ -1,8 +1,8 @@
 //! The record files of a part of the namespaces of a checkpoint: written, synced and named together.
 
-use std::{collections::HashSet, path::PathBuf};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
-use hindsight_core::{Lsn, MemoryId, Namespace};
+use hindsight_core::{Lsn, MemoryId, Namespace, Record};
 
 use super::{
     CheckpointReport, CheckpointSource, Garbage, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
@@ -14,7 +14,7 @@ use crate::{
     manifest::{Edit, StoredModel, StoredNamespace},
     records::{
         Digest, NamespaceId, RecordFileHeader, RecordFiles, RecordPosition, RecordWriter, StoredFile,
-        namespace_dir, record_digest, record_path,
+        VectorFile, checks, namespace_dir, put_away, record_digest, record_path,
     },
     segment::TMP_SUFFIX,
     snapshot::{self, NewSnapshot, StoredSnapshot, snapshot_path},
@@ -40,10 +40,17 @@ pub(super) struct Round<'a, I: Io> {
     outdated: Vec<(NamespaceId, u32)>,
     outdated_snapshots: Vec<(NamespaceId, Lsn)>,
     stored: Vec<StoredCheckpoint>,
+    moved: Vec<Moved<I>>,
     has_new_folder: bool,
     records: u64,
     bytes: u64,
     snapshot_bytes: u64,
+}
+
+/// The records of a file whose vectors are read from it once the manifest names it.
+struct Moved<I: Io> {
+    file: Arc<VectorFile<I>>,
+    records: Vec<(Arc<Record>, u64, Vec<u32>)>,
 }
 
 /// A file of the round.
@@ -66,6 +73,7 @@ impl<'a, I: Io> Round<'a, I> {
             outdated: Vec::new(),
             outdated_snapshots: Vec::new(),
             stored: Vec::new(),
+            moved: Vec::new(),
             has_new_folder: false,
             records: 0,
             bytes: 0,
@@ -227,8 +235,14 @@ impl<'a, I: Io> Round<'a, I> {
         let mut writer = RecordWriter::create(io, &tmp, &header)?;
         self.written.push(Written { id, tmp, path });
         let mut positions = Vec::with_capacity(namespace.records.len());
+        let mut moved = Vec::with_capacity(namespace.records.len());
         for (lsn, record) in &namespace.records {
-            let offset = writer.record(*lsn, record)?;
+            // A vector that can't be read back is damage of the file that it lies in, and named as that.
+            let named = |error| self.files.check_vectors(&namespace.name).err().unwrap_or(error);
+            let (offset, end) = writer.record(*lsn, record).map_err(named)?;
+            if !record.vectors.is_empty() {
+                moved.push((Arc::clone(record), end, checks(record)));
+            }
             positions.push((record.memory.id, RecordPosition { namespace: id, file: number, offset }));
         }
         namespace.requests.iter().try_for_each(|request| writer.request(request))?;
@@ -240,6 +254,7 @@ impl<'a, I: Io> Round<'a, I> {
         }
         self.records += stored.records;
         self.bytes += stored.bytes;
+        self.moved.push(Moved { file: self.files.vector_file(id, number), records: moved });
         Ok((stored, positions))
     }
 
@@ -325,6 +340,10 @@ impl<'a, I: Io> Round<'a, I> {
         report.bytes += self.bytes;
         report.snapshots += self.stored.iter().filter(|stored| stored.snapshot).count();
         report.snapshot_bytes += self.snapshot_bytes;
+        // Before anything is removed: the vectors in replaced files are read from the new ones from here on.
+        for Moved { file, records } in self.moved.drain(..) {
+            records.iter().for_each(|(record, end, checks)| put_away(&file, record, *end, checks));
+        }
         std::mem::take(&mut self.stored).into_iter().for_each(|stored| source.stored(stored));
     }
 }

@@ -158,7 +158,7 @@ impl Engine {
         let mut held = Held::default();
         for loaded in loaded {
             match loaded {
-                Loaded::Record { position, lsn, record } => {
+                Loaded::Record { position, lsn, record, .. } => {
                     self.positions.insert((stored.name.clone(), record.memory.id), position);
                     held.put(lsn, record);
                 }
