@@ -312,6 +312,7 @@ pub(super) fn memory() -> BoxedStrategy<Memory> {
                     valid_to: draft.valid_to,
                     expires_at: draft.expires_at,
                     superseded_by,
+                    forgotten_from: None,
                     derived_from,
                     state,
                     usage: rest.0,
