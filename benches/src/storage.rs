@@ -6,7 +6,7 @@
 //! a busy machine, where times on the clock do not.
 
 mod checkpoint;
-mod cpu;
+pub(crate) mod cpu;
 mod disk;
 mod restart;
 mod writes;

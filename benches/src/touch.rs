@@ -1,6 +1,7 @@
 //! The first touch of a stored namespace, with its index snapshot and without; what a namespace that is not loaded costs.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::ensure;
@@ -8,6 +9,7 @@ use clap::Args as ClapArgs;
 use hindsight_core::{Namespace, Timestamp};
 use hindsight_engine::{BatchRequest, Engine, Options, SnapshotRule};
 
+use crate::storage::cpu;
 use crate::synthetic::{Random, item};
 
 /// What to measure.
@@ -31,6 +33,9 @@ pub struct Args {
     /// Where the random memories begin.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Opens this directory and prints its resident bytes and seconds: what this program asks itself.
+    #[arg(long, hide = true)]
+    only_open: Option<PathBuf>,
 }
 
 /// Measures and prints.
@@ -38,6 +43,9 @@ pub struct Args {
 /// # Errors
 /// When the engine does, or the system shows no memory figures.
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    if let Some(dir) = &args.only_open {
+        return only_open(dir);
+    }
     let mut random = Random(args.seed);
     touch(args, &mut random)?;
     unloaded(args, &mut random)
@@ -61,13 +69,14 @@ fn touch(args: &Args, random: &mut Random) -> anyhow::Result<()> {
         records.1 / 1e6,
         snapshot.1 / 1e6,
     );
-    let mut times = [Vec::new(), Vec::new()];
+    let (mut times, mut cpus) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for round in 0..args.rounds * 2 {
         let is_with = round % 2 == 0;
         let (engine, _) = Engine::open(if is_with { dir.path() } else { plain.path() }, Options::default())?;
-        let began = Instant::now();
+        let (began, cpu) = (Instant::now(), cpu::of_process()?);
         ensure!(engine.model(&name).is_some(), "the namespace is there");
         times[usize::from(!is_with)].push(began.elapsed().as_secs_f64() * 1e3);
+        cpus[usize::from(!is_with)].push((cpu::of_process()? - cpu).as_secs_f64() * 1e3);
         ensure!(engine.memory_stats().snapshot_loads == u64::from(is_with), "{:?}", engine.memory_stats());
         let used = engine.memory_stats().used_bytes;
         engine.close()?;
@@ -75,9 +84,9 @@ fn touch(args: &Args, random: &mut Random) -> anyhow::Result<()> {
             println!("in memory: {:.1} MB by the budget's estimate", used as f64 / 1e6);
         }
     }
-    let [with, without] = times.map(median);
+    let ([with, without], [cpu_with, cpu_without]) = (times.map(median), cpus.map(median));
     println!(
-        "first touch: {with:.1} ms from the snapshot, {without:.1} ms from records alone; {:.2} x",
+        "first touch: {with:.1} ms ({cpu_with:.1} ms of the processor) from the snapshot, {without:.1} ms ({cpu_without:.1} ms) from records alone; {:.2} x",
         without / with
     );
     Ok(())
@@ -128,23 +137,39 @@ fn unloaded(args: &Args, random: &mut Random) -> anyhow::Result<()> {
     }
     engine.close()?;
     drop(engine);
+    // In processes of their own, so that nothing counts that was in memory before.
     let empty = tempfile::tempdir()?;
     drop(Engine::open(empty.path(), Options::default())?);
+    let [bytes, took] = in_another_process(dir.path())?;
+    let [bytes_of_none, _] = in_another_process(empty.path())?;
+    println!(
+        "{} namespaces of {} memories: ready in {:.0} ms; {:.0} bytes each while none is loaded, the directory's cache and the allocator's own included",
+        args.namespaces,
+        args.each,
+        took * 1e3,
+        (bytes - bytes_of_none) / args.namespaces.max(1) as f64,
+    );
+    Ok(())
+}
+
+/// Opens a directory in another process. Returns its resident bytes, and how long it took, in seconds.
+fn in_another_process(dir: &Path) -> anyhow::Result<[f64; 2]> {
+    let output = Command::new(std::env::current_exe()?).arg("touch").arg("--only-open").arg(dir).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let numbers: Vec<f64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    numbers.try_into().map_err(|_| anyhow::anyhow!("no two numbers: {text}"))
+}
+
+/// Opens a directory, waits until all of it is open, and prints its resident bytes and how long the first took.
+fn only_open(dir: &Path) -> anyhow::Result<()> {
     let began = Instant::now();
-    let before = heap()?;
-    let (engine, report) = Engine::open(dir.path(), Options::default())?;
-    let took = began.elapsed().as_secs_f64() * 1e3;
+    let (engine, _) = Engine::open(dir, Options::default())?;
+    let took = began.elapsed().as_secs_f64();
     while !engine.is_directory_ready() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let after = heap()?;
     ensure!(engine.memory_stats().loaded == 0, "nothing was touched");
-    println!(
-        "{} namespaces of {} memories: ready in {took:.0} ms; {} bytes each while none is loaded, the directory's cache and the allocator's own included",
-        report.namespaces,
-        args.each,
-        after.saturating_sub(before) / (report.namespaces as u64).max(1),
-    );
+    println!("{} {took}", heap()?);
     Ok(())
 }
 

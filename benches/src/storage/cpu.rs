@@ -11,7 +11,7 @@ const TICKS: f64 = 100.0;
 ///
 /// # Errors
 /// When `/proc` is not there.
-pub(super) fn of_process() -> anyhow::Result<Duration> {
+pub(crate) fn of_process() -> anyhow::Result<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("/proc/self/stat")?;
     parse(&stat).context("/proc/self/stat has another form")
 }

@@ -139,6 +139,8 @@ impl<I: Io> CheckpointSource for Source<'_, I> {
         let Some(cell) = self.taken.get(&stored.name) else { return };
         let _writer = cell.lock_writer();
         let mut state = cell.state.write();
+        // Its vectors leave memory, so it is to be weighed again.
+        cell.measured.store(0, std::sync::atomic::Ordering::Relaxed);
         state.stored = stored.applied;
         if stored.rewritten && stored.applied >= state.gone {
             state.gone = Lsn(0);

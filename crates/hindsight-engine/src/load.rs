@@ -10,7 +10,7 @@ use hindsight_core::{Batch, LifeKey, Lsn, MemoryId, Record};
 use hindsight_index::{NamespaceIndex, SnapshotError};
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
-use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest, StoredNamespace};
+use hindsight_storage::{Loaded, NamespaceId, RecordFiles, SeenRequest, Snapshot, StoredNamespace};
 
 use crate::apply::{apply, hold, hold_indexed};
 use crate::budget::Budget;
@@ -55,9 +55,8 @@ impl Cold {
     }
 }
 
-/// The index of a namespace as its snapshot has it, with the position of that. `None` when it has none, or none that is
-/// what it should be.
-fn snapshot<I: Io>(files: &RecordFiles<I>, cold: &Cold, budget: &Budget) -> Option<(Lsn, NamespaceIndex)> {
+/// The snapshot of a namespace; `None` when it has none, or none that is what the manifest names.
+fn snapshot<I: Io>(files: &RecordFiles<I>, cold: &Cold, budget: &Budget) -> Option<Snapshot> {
     let snapshot = match files.snapshot(cold.id) {
         Ok(snapshot) => snapshot?,
         Err(fault) => return doubt(cold.id, &fault, budget),
@@ -65,10 +64,23 @@ fn snapshot<I: Io>(files: &RecordFiles<I>, cold: &Cold, budget: &Budget) -> Opti
     if snapshot.lsn > cold.applied {
         return doubt(cold.id, &SnapshotError::Misfit { what: "it is ahead of them" }, budget);
     }
-    match NamespaceIndex::from_bytes(snapshot.payload()) {
-        Ok(index) => Some((snapshot.lsn, index)),
-        Err(error) => doubt(cold.id, &error, budget),
-    }
+    Some(snapshot)
+}
+
+/// Reads the index out of a snapshot, in a thread of its own while `meanwhile` goes on: each takes about as long.
+fn beside<T>(
+    snapshot: Option<&Snapshot>,
+    meanwhile: impl FnOnce() -> T,
+) -> (T, Option<Result<NamespaceIndex, SnapshotError>>) {
+    std::thread::scope(|scope| {
+        let index = snapshot.map(|snapshot| scope.spawn(|| NamespaceIndex::from_bytes(snapshot.payload())));
+        let done = meanwhile();
+        let index = index.map(|thread| match thread.join() {
+            Ok(index) => index,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        (done, index)
+    })
 }
 
 /// A snapshot is not used. Nothing is lost: the index is made of the records.
@@ -117,13 +129,16 @@ pub(crate) fn load<I: Io>(
     let snapshot = snapshot(files, cold, budget);
     let mut newest: BTreeMap<MemoryId, (Lsn, Record)> = BTreeMap::new();
     let mut requests: Vec<SeenRequest> = Vec::new();
-    let stored = files.load(cold.id, &mut |loaded| {
-        match loaded {
-            Loaded::Record { lsn, record, .. } => drop(newest.insert(record.memory.id, (lsn, record))),
-            Loaded::Request(request) => requests.push(request),
-        }
-        Ok(())
-    })?;
+    let (stored, index) = beside(snapshot.as_ref(), || {
+        files.load(cold.id, &mut |loaded| {
+            match loaded {
+                Loaded::Record { lsn, record, .. } => drop(newest.insert(record.memory.id, (lsn, record))),
+                Loaded::Request(request) => requests.push(request),
+            }
+            Ok(())
+        })
+    });
+    let stored = stored?;
     let mut state = NamespaceState::default();
     if let Some(stored) = stored {
         // Fixed by the first vector (W12), though none may be left that says so.
@@ -131,8 +146,10 @@ pub(crate) fn load<I: Io>(
             name: model.name,
             dimension: usize::try_from(model.dimension).unwrap_or(usize::MAX),
         });
-        let indexed = snapshot.and_then(|(lsn, index)| match complete(index, lsn, &newest, &state) {
-            Ok(index) => Some((lsn, index)),
+        let at = snapshot.map_or(Lsn(0), |snapshot| snapshot.lsn);
+        let index = index.map(|index| index.and_then(|index| complete(index, at, &newest, &state)));
+        let indexed = index.and_then(|index| match index {
+            Ok(index) => Some((at, index)),
             Err(error) => doubt(cold.id, &error, budget),
         });
         let up_to = indexed.map_or(Lsn(0), |(lsn, index)| {

@@ -21,11 +21,11 @@ impl NamespaceState {
 }
 
 fn record_bytes(record: &Record) -> usize {
-    let vectors: usize = record
-        .vectors
-        .iter()
-        .map(|vector| vector.embedding.dimension() * size_of::<f32>() + ITEM_BYTES)
-        .sum();
+    let vectors = record.vectors.iter().map(|vector| {
+        let is_here = vector.embedding.is_here();
+        ITEM_BYTES * 2 + if is_here { vector.embedding.dimension() * size_of::<f32>() } else { 0 }
+    });
+    let vectors: usize = vectors.sum();
     RECORD_BYTES + vectors + memory_bytes(&record.memory)
 }
 

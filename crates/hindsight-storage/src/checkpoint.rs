@@ -258,8 +258,7 @@ impl<I: Io> Storage<I> {
             }
             round.tell(source, &mut report);
             // 6. Remove what nothing names any more: the files that were replaced, and
-            garbage.add_files(files, round.outdated());
-            garbage.add_snapshots(files, round.outdated_snapshots());
+            round.give_up(garbage);
             garbage.add_namespaces(files, &dropped);
             garbage.sweep(files, round.handle(), &mut report).map_err(|failure| log.poison_by(failure))?;
             if is_last {

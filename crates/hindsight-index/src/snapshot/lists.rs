@@ -1,7 +1,5 @@
 //! What the indexes share in their bytes: sets of slots, and which lists a memory stands in.
 
-use std::io::Cursor;
-
 use roaring::RoaringBitmap;
 
 use super::wire::{Reader, Writer};
@@ -73,10 +71,9 @@ fn bitmap_bytes(bitmap: &RoaringBitmap) -> Vec<u8> {
 }
 
 fn parse_bitmap(bytes: &[u8], slots: u32) -> Result<RoaringBitmap, SnapshotError> {
-    let mut cursor = Cursor::new(bytes);
-    let bitmap = RoaringBitmap::deserialize_from(&mut cursor).map_err(|_| unsound("a bitmap"))?;
-    let is_whole = cursor.position() == bytes.len() as u64;
-    if !is_whole || bitmap.max().is_some_and(|last| last >= slots) {
+    let mut rest = bytes;
+    let bitmap = RoaringBitmap::deserialize_from(&mut rest).map_err(|_| unsound("a bitmap"))?;
+    if !rest.is_empty() || bitmap.max().is_some_and(|last| last >= slots) {
         return Err(unsound("a slot beyond the last"));
     }
     Ok(bitmap)

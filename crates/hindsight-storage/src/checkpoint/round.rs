@@ -4,7 +4,9 @@ use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
 use hindsight_core::{Lsn, MemoryId, Namespace, Record};
 
-use super::{CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint};
+use super::{
+    CheckpointReport, CheckpointSource, Garbage, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint,
+};
 use crate::{
     error::{At, IoFailure, StorageError},
     io::{Io, IoFile, uninterrupted},
@@ -320,14 +322,10 @@ impl<'a, I: Io> Round<'a, I> {
         &self.stored
     }
 
-    /// The files that the round replaces.
-    pub(super) fn outdated(&self) -> &[(NamespaceId, u32)] {
-        &self.outdated
-    }
-
-    /// The index snapshots that the round replaces.
-    pub(super) fn outdated_snapshots(&self) -> &[(NamespaceId, Lsn)] {
-        &self.outdated_snapshots
+    /// What the round replaces is to be removed.
+    pub(super) fn give_up(&self, garbage: &mut Garbage) {
+        garbage.add_files(self.files, &self.outdated);
+        garbage.add_snapshots(self.files, &self.outdated_snapshots);
     }
 
     /// A file of the round, through which the whole file system can be synced.
