@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use hindsight_bench::{quality, speed, storage, vectors};
+use hindsight_bench::{ingest, quality, recall, speed, storage, tenants, vectors};
 
 /// Measures recall quality and engine speed.
 #[derive(Debug, Parser)]
@@ -22,6 +22,12 @@ enum Command {
     Vectors(vectors::Args),
     /// Measures durable writes, restarts, reads from disk, size and replay, as ratios and times of one run.
     Storage(storage::Args),
+    /// Measures recalls in one large namespace, and what its memories take in memory.
+    Recall(recall::Args),
+    /// Measures recalls over namespaces of very different sizes, and what many small ones take.
+    Tenants(tenants::Args),
+    /// Measures how fast memories come in.
+    Ingest(ingest::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -30,5 +36,8 @@ fn main() -> anyhow::Result<()> {
         Command::Speed(args) => speed::run(&args),
         Command::Vectors(args) => vectors::run(&args),
         Command::Storage(args) => storage::run(&args),
+        Command::Recall(args) => recall::run(&args),
+        Command::Tenants(args) => tenants::run(&args),
+        Command::Ingest(args) => ingest::run(&args),
     }
 }

@@ -86,6 +86,7 @@ pub(crate) fn load<I: Io>(files: &RecordFiles<I>, cold: &Cold) -> Result<Namespa
         state.stored = stored.applied;
         state.last_at = stored.last_at;
     }
+    state.index.shrink();
     for (lsn, batch) in &cold.tail {
         apply(&mut state, *lsn, batch.clone())?;
     }

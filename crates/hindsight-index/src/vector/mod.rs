@@ -123,7 +123,8 @@ impl VectorIndex {
 
     /// Brings a memory's vectors to these, whatever they were before. All have the dimension of the index.
     pub(crate) fn set<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding> + Clone) {
-        if !self.vectors(ordinal).eq(vectors.clone()) {
+        // A row of a snapshot whose vector was not given back is equal to none.
+        if !self.rows.of(ordinal).map(|row| self.rows.full(row)).eq(vectors.clone().map(Some)) {
             self.remove(ordinal);
             self.rows.insert(ordinal, vectors);
         } else if !self.vectors(ordinal).zip(vectors.clone()).all(|(held, vector)| held.is_same(vector)) {
@@ -138,6 +139,10 @@ impl VectorIndex {
             self.rows.of(ordinal).for_each(|row| graph.forget(row));
         }
         self.rows.remove(ordinal);
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.rows.shrink();
     }
 
     /// Estimated bytes on the heap, without the graph.
