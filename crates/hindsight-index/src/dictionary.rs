@@ -51,6 +51,16 @@ impl Dictionary {
         number
     }
 
+    /// The numbers of words, in their order, with new ones for those that are not known yet. No word is empty. All are looked for
+    /// before any is entered: a large dictionary lies beyond the cache, and so the processor waits for several words at once.
+    pub(crate) fn intern_all<'w>(&mut self, words: impl Iterator<Item = &'w str> + Clone) -> Vec<u32> {
+        let mut numbers: Vec<Option<u32>> = words.clone().map(|word| self.get(word)).collect();
+        for (number, word) in numbers.iter_mut().zip(words) {
+            number.get_or_insert_with(|| self.intern(word));
+        }
+        numbers.into_iter().flatten().collect()
+    }
+
     /// Forgets a word; its number may be given to another.
     pub(crate) fn remove(&mut self, number: u32) {
         let Some(place) = self.words.get_mut(number as usize) else { return };

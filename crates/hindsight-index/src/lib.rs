@@ -43,7 +43,7 @@ mod vector;
 pub use entity::{EntityIndex, EntityPart, EntityQuery, EntitySearch};
 pub use error::IndexError;
 pub use hot::Hot;
-pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Token, each_text, tokenise};
+pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Texts, Token, each_text, tokenise};
 pub use meeting::MeetingIndex;
 pub use namespace::{NamespaceIndex, Shelves};
 pub use ordinal::Ordinal;

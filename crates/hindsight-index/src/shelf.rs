@@ -12,7 +12,7 @@ use crate::snapshot::wire::{Reader, Writer};
 use crate::snapshot::{SnapshotError, lists, unsound};
 use crate::{
     EntityIndex, EntityQuery, EntitySearch, Hot, IndexError, KeywordQuery, LexicalIndex, Ordinal, Scored,
-    Selection, ShelfStats, VectorIndex, VectorQuery, VectorWay, each_text,
+    Selection, ShelfStats, Texts, VectorIndex, VectorQuery, VectorWay, each_text,
 };
 
 /// The indexes over one set of memories of a namespace. Reads only; changes come through [`crate::NamespaceIndex`].
@@ -163,6 +163,19 @@ impl Shelf {
     #[must_use]
     pub fn keyword_top(&self, selection: &Selection, query: &KeywordQuery, k: usize) -> Vec<Scored> {
         self.lexical.search(query).top(selection, k, &|ordinal| self.tie(ordinal))
+    }
+
+    /// As [`Shelf::keyword_top`], where who holds a quotation of the query word for word scores more. `texts` hands over the
+    /// texts of a memory, as [`each_text`] does.
+    #[must_use]
+    pub fn keyword_top_quoting(
+        &self,
+        selection: &Selection,
+        query: &KeywordQuery,
+        k: usize,
+        texts: Texts<'_>,
+    ) -> Vec<Scored> {
+        self.lexical.search(query).top_quoting(selection, k, &|ordinal| self.tie(ordinal), texts)
     }
 
     /// The best `k` of the selection by what the query names, best first. A name that very many of them bear brings none.

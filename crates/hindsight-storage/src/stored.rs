@@ -15,6 +15,7 @@ use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Recor
 use crate::{codec::CodecError, records::SeenRequest};
 pub(crate) use edit::StoredEdit;
 use memory::StoredMemory;
+pub(crate) use memory::remembers_where_it_was;
 pub(crate) use purge::StoredErasure;
 use purge::StoredPurge;
 use settings::StoredSettings;

@@ -130,6 +130,24 @@ impl ClaimIndex {
         ClaimIndex { attributes, uses, of, stated, claims }
     }
 
+    /// The other ends of a memory's claims of a folded attribute that have this name at one end.
+    pub(super) fn across(
+        &self,
+        ordinal: Ordinal,
+        name: u32,
+        attribute: &str,
+    ) -> impl Iterator<Item = u32> + '_ {
+        let attribute = self.attributes.get(attribute);
+        let claims = self.of.get(&ordinal.get()).into_iter().flatten();
+        claims.filter(move |claim| Some(claim.attribute) == attribute).filter_map(move |claim| {
+            if claim.subject == name {
+                claim.value
+            } else {
+                (claim.value == Some(name)).then_some(claim.subject)
+            }
+        })
+    }
+
     /// How many claims there are.
     pub(super) fn len(&self) -> usize {
         self.claims

@@ -123,7 +123,7 @@ proptest! {
         }
         let words = loaded.keyword_query("the payments of Caroline, 花生", Shelves::Both);
         let shelf = loaded.active();
-        shelf.keyword_top(&shelf.all(), &words, 5);
+        let _ = shelf.keyword_top(&shelf.all(), &words, 5);
         named(&loaded, "does Caroline like cats?", &hindsight_core::Filter::default(), Timestamp::from_ms(NOON), 5);
     }
 }

@@ -1,22 +1,7 @@
 //! Days and months, however they are written. What may be read in two ways (03/05/2024) stays as it is.
 
 use super::token::{FirstBytes, Sort, Token, join as join_tokens};
-
-/// The months by name and by abbreviation, in order.
-const MONTHS: &[&[&str]] = &[
-    &["january", "jan"],
-    &["february", "feb"],
-    &["march", "mar"],
-    &["april", "apr"],
-    &["may"],
-    &["june", "jun"],
-    &["july", "jul"],
-    &["august", "aug"],
-    &["september", "sep", "sept"],
-    &["october", "oct"],
-    &["november", "nov"],
-    &["december", "dec"],
-];
+use crate::months::MONTHS;
 
 /// The days of the week.
 const WEEKDAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
