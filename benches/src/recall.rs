@@ -30,6 +30,10 @@ pub struct Args {
     /// Without a graph: every search scans.
     #[arg(long)]
     pub no_graph: bool,
+    /// A data directory that is filled, unless an earlier run has filled it. What memories take is measured only then: the
+    /// room of a process that has filled one is no measure.
+    #[arg(long)]
+    pub dir: Option<PathBuf>,
     /// The seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -48,25 +52,30 @@ const GRAPH_WAIT: Duration = Duration::from_secs(1_800);
 /// # Errors
 /// When the engine refuses something, or the temporary directory can't be used.
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let dir = tempfile::tempdir()?;
+    let temporary = tempfile::tempdir()?;
+    let dir = args.dir.clone().unwrap_or_else(|| temporary.path().join("data"));
+    let is_filled = dir.exists();
     let namespace: Namespace = "recall".parse()?;
     let mut work = Workload::new(args.seed, args.dimension, args.vectors.as_deref(), args.memories)?;
     let mut figures = Figures::default();
     let scanning = Options { graph: GraphRule::NEVER, ..Options::default() };
-    let (engine, _) = Engine::open(dir.path(), scanning.clone())?;
-    work.load(&engine, &namespace, args.memories)?;
-    engine.close()?;
-    drop(engine);
+    if !is_filled {
+        let (engine, _) = Engine::open(&dir, scanning.clone())?;
+        work.load(&engine, &namespace, args.memories)?;
+        engine.close()?;
+    }
     // What is loaded from its files takes what a server takes that was started.
     let options = if args.no_graph { scanning } else { Options::default() };
     let before = resident_bytes();
-    let (engine, _) = Engine::open(dir.path(), options)?;
+    let (engine, _) = Engine::open(&dir, options)?;
     let began = Instant::now();
     engine.stats(&namespace)?.wait()?;
     figures.add("first touch", began.elapsed().as_secs_f64() * 1e3, "ms");
     let per_memory = |bytes: f64| bytes / args.memories.max(1) as f64;
-    figures.at_most("memory, without graph", per_memory(resident_bytes() - before), "B/memory", 700.0);
-    if !args.no_graph && wait_for_graph(&engine, &namespace)? {
+    if is_filled {
+        figures.at_most("memory, without graph", per_memory(resident_bytes() - before), "B/memory", 700.0);
+    }
+    if !args.no_graph && wait_for_graph(&engine, &namespace)? && is_filled {
         figures.at_most("memory, with graph", per_memory(resident_bytes() - before), "B/memory", 1_800.0);
     }
     let (median, _) =

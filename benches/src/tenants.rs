@@ -1,5 +1,6 @@
 //! Many namespaces: recalls over a hundred of very different sizes, and what ten thousand small ones take.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Parser;
@@ -30,6 +31,10 @@ pub struct Args {
     /// Recalls.
     #[arg(long, default_value_t = 1_000)]
     pub recalls: usize,
+    /// A folder for the data directories, which are filled, unless an earlier run has filled them. What memories take is
+    /// measured only then: the room of a process that has filled one is no measure.
+    #[arg(long)]
+    pub dir: Option<PathBuf>,
     /// The seed of everything random.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -44,8 +49,10 @@ pub struct Args {
 /// When the engine refuses something, or the temporary directory can't be used.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut figures = Figures::default();
-    zipf(args, &mut figures)?;
-    small(args, &mut figures)?;
+    let temporary = tempfile::tempdir()?;
+    let dir = args.dir.clone().unwrap_or_else(|| temporary.path().to_owned());
+    zipf(args, &dir.join("zipf"), &mut figures)?;
+    small(args, &dir.join("small"), &mut figures)?;
     figures.print(args.json)
 }
 
@@ -53,26 +60,29 @@ fn names(count: usize) -> anyhow::Result<Vec<Namespace>> {
     Ok((0..count).map(|number| format!("tenant-{number}").parse()).collect::<Result<_, _>>()?)
 }
 
-fn zipf(args: &Args, figures: &mut Figures) -> anyhow::Result<()> {
-    let dir = tempfile::tempdir()?;
+fn zipf(args: &Args, dir: &Path, figures: &mut Figures) -> anyhow::Result<()> {
+    let is_filled = dir.exists();
     let names = names(args.namespaces)?;
     let mut work = Workload::new(args.seed, args.dimension, None, 0)?;
-    let (engine, _) = Engine::open(dir.path(), Options::default())?;
-    let sum: f64 = (1..=names.len()).map(|rank| 1.0 / rank as f64).sum();
-    for (rank, name) in (1_u32..).zip(&names) {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
-        let count = (args.memories as f64 / f64::from(rank) / sum) as usize;
-        work.load(&engine, name, count.max(1))?;
+    if !is_filled {
+        let (engine, _) = Engine::open(dir, Options::default())?;
+        let sum: f64 = (1..=names.len()).map(|rank| 1.0 / rank as f64).sum();
+        for (rank, name) in (1_u32..).zip(&names) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
+            let count = (args.memories as f64 / f64::from(rank) / sum) as usize;
+            work.load(&engine, name, count.max(1))?;
+        }
+        engine.close()?;
     }
-    engine.close()?;
-    drop(engine);
     let before = resident_bytes();
-    let (engine, _) = Engine::open(dir.path(), Options::default())?;
+    let (engine, _) = Engine::open(dir, Options::default())?;
     for name in &names {
         engine.stats(name)?.wait()?;
     }
     let grown = (resident_bytes() - before) / args.memories.max(1) as f64;
-    figures.at_most("memory, a hundred namespaces of Zipf sizes", grown, "B/memory", 700.0);
+    if is_filled {
+        figures.at_most("memory, a hundred namespaces of Zipf sizes", grown, "B/memory", 700.0);
+    }
     let mut times = Vec::with_capacity(args.recalls);
     let questions: Vec<_> = (0..args.recalls)
         .map(|_| Ok((work.zipf(names.len()), work.question(Shape::Hybrid)?)))
@@ -90,16 +100,17 @@ fn zipf(args: &Args, figures: &mut Figures) -> anyhow::Result<()> {
     Ok(engine.close()?)
 }
 
-fn small(args: &Args, figures: &mut Figures) -> anyhow::Result<()> {
-    let dir = tempfile::tempdir()?;
+fn small(args: &Args, dir: &Path, figures: &mut Figures) -> anyhow::Result<()> {
+    let is_filled = dir.exists();
     let names = names(args.small)?;
     let mut work = Workload::new(args.seed, args.dimension, None, 0)?;
-    let (engine, _) = Engine::open(dir.path(), Options::default())?;
-    names.iter().try_for_each(|name| work.load(&engine, name, args.each))?;
-    engine.close()?;
-    drop(engine);
+    if !is_filled {
+        let (engine, _) = Engine::open(dir, Options::default())?;
+        names.iter().try_for_each(|name| work.load(&engine, name, args.each))?;
+        return Ok(engine.close()?);
+    }
     let before = resident_bytes();
-    let (engine, _) = Engine::open(dir.path(), Options::default())?;
+    let (engine, _) = Engine::open(dir, Options::default())?;
     let per_namespace = |bytes: f64| bytes / args.small.max(1) as f64;
     figures.at_most(
         "small namespaces, not loaded",

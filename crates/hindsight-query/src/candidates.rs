@@ -52,11 +52,14 @@ pub(crate) fn collect<V: ReadView>(
     watch: &Watch<'_>,
 ) -> Vec<Candidate<V::Id>> {
     let mut ids = BTreeSet::new();
+    // Those that the search by vector finds have their cosine already.
+    let mut cosines: BTreeMap<V::Id, f32> = BTreeMap::new();
     for channel in plan.channels.clone() {
         let found = match (&channel, &question.vector) {
             (Channel::Vector { limit, .. }, Some(vector)) => {
                 let (nearest, way) = view.vector_top(set, vector, *limit, plan.exact);
                 plan.way = Some(way);
+                cosines.extend(nearest.iter().copied());
                 ids_of(&nearest)
             }
             _ => bring(view, set, plan, &channel, question),
@@ -82,8 +85,6 @@ pub(crate) fn collect<V: ReadView>(
         None => Vec::new(),
     };
     let mut neighbours_of = neighbours_of;
-    // Those that the search by vector found have their cosine already.
-    let cosines: BTreeMap<V::Id, f32> = nearest.into_iter().flatten().collect();
     let one = |id: V::Id| score(view, plan, question, id, neighbours_of(id), cosines.get(&id).copied());
     let mut candidates: Vec<Candidate<V::Id>> = ids.into_iter().map(one).collect();
     support(&mut candidates);

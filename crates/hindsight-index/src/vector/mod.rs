@@ -124,7 +124,8 @@ impl VectorIndex {
     /// Brings a memory's vectors to these, whatever they were before. All have the dimension of the index.
     pub(crate) fn set<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding> + Clone) {
         // A row of a snapshot whose vector was not given back is equal to none.
-        if !self.rows.of(ordinal).map(|row| self.rows.full(row)).eq(vectors.clone().map(Some)) {
+        let is_whole = self.rows.of(ordinal).all(|row| self.rows.full(row).is_some());
+        if !is_whole || !self.vectors(ordinal).eq(vectors.clone()) {
             self.remove(ordinal);
             self.rows.insert(ordinal, vectors);
         } else if !self.vectors(ordinal).zip(vectors.clone()).all(|(held, vector)| held.is_same(vector)) {
