@@ -3,26 +3,32 @@
 //! What it does: `quality` imports a dataset of memories and questions and says how often the right memory comes back; `tune`
 //! chooses weights on one half of the datasets and reports on the other, `ablation` leaves out a channel or a signal at a time;
 //! `speed` measures the engine on seeded synthetic memories, `storage` its way to the disk and back, `vectors` the
-//! search for the nearest vectors, exact and through the graph, `rounds` whether it stays as good. All print what they measured and nothing else. What it
-//! does not: it holds no dataset and sets no target; the figures in `docs/` name the command that gave them.
+//! search for the nearest vectors, exact and through the graph, `rounds` whether it stays as good. `recall`, `tenants` and
+//! `ingest` set figures beside what is aimed at, as JSON too. All print what they measured and nothing else. What it
+//! does not: it holds no dataset and fails for no figure; the figures in `docs/` name the command that gave them.
 //!
 //! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`half`], [`asking`], [`quality`], [`tune`], [`ablation`], [`outcomes`] (who succeeded, who failed), [`synthetic`] (memories
-//! that nobody wrote), [`speed`], [`storage`], [`touch`] (a namespace that comes into memory), [`npy`], [`vectors`], [`rounds`].
+//! that nobody wrote), [`speed`], [`storage`], [`touch`] (a namespace that comes into memory), [`npy`], [`vectors`], [`rounds`]; then [`workload`], [`figures`], [`recall`], [`tenants`], [`ingest`].
 #![forbid(unsafe_code)]
 
 pub mod ablation;
 pub mod asking;
 pub mod dataset;
+pub mod figures;
 pub mod half;
+pub mod ingest;
 pub mod metrics;
 pub mod npy;
 pub mod outcomes;
 pub mod quality;
+pub mod recall;
 pub mod rounds;
 pub mod speed;
 pub mod storage;
 pub mod store;
 pub mod synthetic;
+pub mod tenants;
 pub mod touch;
 pub mod tune;
 pub mod vectors;
+pub mod workload;

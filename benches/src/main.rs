@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use hindsight_bench::{ablation, quality, rounds, speed, storage, touch, tune, vectors};
+use hindsight_bench::{
+    ablation, ingest, quality, recall, rounds, speed, storage, tenants, touch, tune, vectors,
+};
 
 /// Measures recall quality and engine speed.
 #[derive(Debug, Parser)]
@@ -28,6 +30,12 @@ enum Command {
     Rounds(rounds::Args),
     /// Measures durable writes, restarts, reads from disk, size and replay, as ratios and times of one run.
     Storage(storage::Args),
+    /// Measures recalls in one large namespace, and what its memories take in memory.
+    Recall(recall::Args),
+    /// Measures recalls over namespaces of very different sizes, and what many small ones take.
+    Tenants(tenants::Args),
+    /// Measures how fast memories come in.
+    Ingest(ingest::Args),
     /// Measures the first touch of a stored namespace, from its snapshot and without, and what one costs that is not loaded.
     Touch(touch::Args),
 }
@@ -41,6 +49,9 @@ fn main() -> anyhow::Result<()> {
         Command::Vectors(args) => vectors::run(&args),
         Command::Rounds(args) => rounds::run(&args),
         Command::Storage(args) => storage::run(&args),
+        Command::Recall(args) => recall::run(&args),
+        Command::Tenants(args) => tenants::run(&args),
+        Command::Ingest(args) => ingest::run(&args),
         Command::Touch(args) => touch::run(&args),
     }
 }

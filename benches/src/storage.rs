@@ -118,3 +118,11 @@ mod tests {
         assert_eq!(super::median(Vec::new()), 0.0);
     }
 }
+
+/// The processor time of this process up to now, in seconds.
+///
+/// # Errors
+/// When `/proc` is not there.
+pub(crate) fn processor_seconds() -> anyhow::Result<f64> {
+    Ok(cpu::of_process()?.as_secs_f64())
+}

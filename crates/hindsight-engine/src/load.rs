@@ -177,6 +177,7 @@ pub(crate) fn load<I: Io>(
         state.stored = stored.applied;
         state.last_at = stored.last_at;
     }
+    state.index.shrink();
     for (lsn, batch) in &cold.tail {
         apply(&mut state, *lsn, batch.clone())?;
     }

@@ -242,6 +242,10 @@ impl HotColumns {
         Ok(HotColumns(hot))
     }
 
+    pub(crate) fn shrink(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.0.capacity() * size_of::<Option<Hot>>()
     }

@@ -88,6 +88,11 @@ impl MeetingIndex {
         MeetingIndex { holders: holders.collect(), held }
     }
 
+    pub(crate) fn shrink(&mut self) {
+        self.held.shrink_to_fit();
+        self.holders.shrink_to_fit();
+    }
+
     /// Estimated bytes on the heap.
     #[must_use]
     pub fn bytes(&self) -> usize {

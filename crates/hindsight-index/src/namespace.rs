@@ -79,6 +79,13 @@ impl NamespaceIndex {
         self.active.remove(id)
     }
 
+    /// Gives back the room that growing took ahead: for who has entered many memories and expects few more.
+    pub fn shrink(&mut self) {
+        self.active.shrink();
+        self.inactive.shrink();
+        self.meeting.shrink();
+    }
+
     /// The active memories that one with these marks may repeat; of each mark at most `most`.
     #[must_use]
     pub fn same(&self, marks: &Marks, most: usize) -> Vec<MemoryId> {

@@ -136,6 +136,11 @@ impl Ordinals {
         Ok(Ordinals { ids, slots: table, free })
     }
 
+    pub(crate) fn shrink(&mut self) {
+        self.ids.shrink_to_fit();
+        self.free.shrink_to_fit();
+    }
+
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.ids.capacity() * size_of::<MemoryId>() + self.slots.allocation_size() + self.free.capacity() * 4

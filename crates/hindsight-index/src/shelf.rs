@@ -321,6 +321,14 @@ impl Shelf {
         self.ordinals.of(id).is_some_and(|ordinal| self.vectors.take_full(ordinal, vectors))
     }
 
+    /// Gives back the room that growing took ahead.
+    pub(crate) fn shrink(&mut self) {
+        self.ordinals.shrink();
+        self.hot.shrink();
+        self.lexical.shrink();
+        self.vectors.shrink();
+    }
+
     /// The vectors, to build or install a graph over them.
     pub(crate) fn vectors_mut(&mut self) -> &mut VectorIndex {
         &mut self.vectors

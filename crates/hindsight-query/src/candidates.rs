@@ -52,11 +52,14 @@ pub(crate) fn collect<V: ReadView>(
     watch: &Watch<'_>,
 ) -> Vec<Candidate<V::Id>> {
     let mut ids = BTreeSet::new();
+    // Those that the search by vector finds have their cosine already.
+    let mut cosines: BTreeMap<V::Id, f32> = BTreeMap::new();
     for channel in plan.channels.clone() {
         let found = match (&channel, &question.vector) {
             (Channel::Vector { limit, .. }, Some(vector)) => {
                 let (nearest, way) = view.vector_top(set, vector, *limit, plan.exact);
                 plan.way = Some(way);
+                cosines.extend(nearest.iter().copied());
                 ids_of(&nearest)
             }
             _ => bring(view, set, plan, &channel, question),
@@ -82,8 +85,8 @@ pub(crate) fn collect<V: ReadView>(
         None => Vec::new(),
     };
     let mut neighbours_of = neighbours_of;
-    let mut candidates: Vec<Candidate<V::Id>> =
-        ids.into_iter().map(|id| score(view, plan, question, id, neighbours_of(id))).collect();
+    let one = |id: V::Id| score(view, plan, question, id, neighbours_of(id), cosines.get(&id).copied());
+    let mut candidates: Vec<Candidate<V::Id>> = ids.into_iter().map(one).collect();
     support(&mut candidates);
     plan.times.scores = watch.lap();
     candidates
@@ -101,7 +104,7 @@ pub fn add<V: ReadView>(
     let Err(at) = candidates.binary_search_by(|candidate| candidate.id.cmp(&id)) else { return };
     let looks = plan.neighbour_weight > 0.0;
     let neighbours = if looks { view.neighbours(set, id, NEIGHBOUR_MS) } else { Vec::new() };
-    candidates.insert(at, score(view, plan, question, id, neighbours));
+    candidates.insert(at, score(view, plan, question, id, neighbours, None));
     support(candidates);
 }
 
@@ -147,6 +150,7 @@ fn score<V: ReadView>(
     question: &Question<V>,
     id: V::Id,
     neighbours: Vec<V::Id>,
+    known_cosine: Option<f32>,
 ) -> Candidate<V::Id> {
     let facts = view.facts(id);
     let mut similarity: f64 = 0.0;
@@ -155,7 +159,7 @@ fn score<V: ReadView>(
         .iter()
         .map(|channel| match (channel, &question.vector, &plan.window) {
             (Channel::Vector { .. }, Some(vector), _) => {
-                let cosine = view.vector_score(id, vector).map(f64::from);
+                let cosine = known_cosine.or_else(|| view.vector_score(id, vector)).map(f64::from);
                 similarity = similarity.max(cosine.unwrap_or(0.0));
                 cosine
             }

@@ -32,5 +32,6 @@ mod summary;
 mod support;
 mod tombstones;
 mod update;
+mod vectors;
 mod watch;
 mod write;

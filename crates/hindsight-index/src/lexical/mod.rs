@@ -158,6 +158,13 @@ impl LexicalIndex {
         self.lengths.get(ordinal.index()).copied().unwrap_or(0)
     }
 
+    pub(crate) fn shrink(&mut self) {
+        self.lists.iter_mut().for_each(Postings::shrink);
+        self.lists.shrink_to_fit();
+        self.terms_of.shrink_to_fit();
+        self.lengths.shrink_to_fit();
+    }
+
     /// Counts and estimated bytes.
     #[must_use]
     pub fn stats(&self) -> LexicalStats {

@@ -70,6 +70,11 @@ impl Postings {
         }
     }
 
+    /// Gives back the room that growing took ahead.
+    pub(super) fn shrink(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
     /// A list that is one: ascending, of slots below `slots`.
     pub(super) fn of_list(list: SmallVec<[Posting; 4]>, slots: u32) -> Option<Postings> {
         let is_one = list.is_sorted_by(|a, b| a.ordinal() < b.ordinal())

@@ -123,7 +123,9 @@ impl VectorIndex {
 
     /// Brings a memory's vectors to these, whatever they were before. All have the dimension of the index.
     pub(crate) fn set<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding> + Clone) {
-        if !self.vectors(ordinal).eq(vectors.clone()) {
+        // A row of a snapshot whose vector was not given back is equal to none.
+        let is_whole = self.rows.of(ordinal).all(|row| self.rows.full(row).is_some());
+        if !is_whole || !self.vectors(ordinal).eq(vectors.clone()) {
             self.remove(ordinal);
             self.rows.insert(ordinal, vectors);
         } else if !self.vectors(ordinal).zip(vectors.clone()).all(|(held, vector)| held.is_same(vector)) {
@@ -138,6 +140,10 @@ impl VectorIndex {
             self.rows.of(ordinal).for_each(|row| graph.forget(row));
         }
         self.rows.remove(ordinal);
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.rows.shrink();
     }
 
     /// Estimated bytes on the heap, without the graph.

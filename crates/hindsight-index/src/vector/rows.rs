@@ -256,6 +256,16 @@ impl Rows {
         self.coverage.removed(ordinal);
     }
 
+    /// Gives back the room that growing took ahead.
+    pub(crate) fn shrink(&mut self) {
+        self.full.shrink_to_fit();
+        self.quick.shrink_to_fit();
+        self.scales.shrink_to_fit();
+        [&mut self.next, &mut self.owner, &mut self.first, &mut self.free]
+            .into_iter()
+            .for_each(Vec::shrink_to_fit);
+    }
+
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.full.capacity() * size_of::<Option<Embedding>>()

@@ -8,9 +8,9 @@ use super::rows::Rows;
 use crate::top::{Ties, TopK};
 use crate::{Ordinal, Scored, Selection};
 
-/// Up to this many memories the rows are read in full at once: beyond it, eight bits and a second look at the twenty to
-/// forty rows that remain cost less.
-const FULL_SCAN_MAX: usize = 256;
+/// Up to this many memories the rows are looked at in full at once. Beyond it, eight bits and a second look at the twenty to
+/// forty rows that remain cost less: a row in full may have to be read from a file.
+const FULL_SCAN_MAX: usize = 24;
 
 /// A query vector in the forms that the scan compares with.
 #[derive(Debug, Clone)]

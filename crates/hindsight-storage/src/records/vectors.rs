@@ -219,3 +219,57 @@ pub(crate) fn put_away<I: Io>(file: &Arc<VectorFile<I>>, record: &Record, end: u
 pub(super) fn end_of(offset: u64, payload: &[u8]) -> u64 {
     offset + (ENTRY_HEADER_BYTES + payload.len()) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use hindsight_core::{Embedding, Lsn, NamedVector, VectorRole};
+
+    use super::*;
+    use crate::{
+        records::{RecordFileHeader, RecordWriter},
+        testing::{MemIo, record},
+    };
+
+    #[test]
+    fn each_of_several_vectors_is_read_from_its_place_and_damage_is_remembered() {
+        let (io, ns, id) = (Arc::new(MemIo::new(1)), Path::new("/data/ns"), NamespaceId(3));
+        let path = record_path(ns, id, 7);
+        io.create_dir_all(path.parent().unwrap()).unwrap();
+        let header = RecordFileHeader { store_id: 1, salt: 2, namespace: id, number: 7 };
+        let mut writer = RecordWriter::create(&*io, &path, &header).unwrap();
+        let mut one = record(&"ops".parse().unwrap(), 1, 1);
+        let vector = |role, values: &[f32]| NamedVector { role, embedding: Embedding::new(values).unwrap() };
+        one.vectors = vec![
+            vector(VectorRole::Content, &[0.6, 0.8, 0.0]),
+            vector(VectorRole::Summary, &[0.0, 0.0, 1.0]),
+            vector(VectorRole::Keywords, &[1.0, 0.0, 0.0]),
+        ];
+        let before: Vec<Vec<f32>> =
+            one.vectors.iter().map(|one| one.embedding.components().to_vec()).collect();
+        let (_, end) = writer.record(Lsn(5), &one).unwrap();
+        writer.record(Lsn(6), &record(&"ops".parse().unwrap(), 2, 1)).unwrap();
+        writer.finish().unwrap();
+        let vectors = Arc::new(Vectors::new(Arc::clone(&io), ns));
+        put_away(&vectors.file(id, 7), &one, end, &checks(&one));
+        let read = || -> Vec<Vec<f32>> {
+            one.vectors.iter().map(|one| one.embedding.components().to_vec()).collect()
+        };
+        assert!(one.vectors.iter().all(|one| !one.embedding.is_here()));
+        assert_eq!(read(), before);
+        assert!(vectors.lost(id).is_none());
+        let mut bytes = io.read_file(&path).unwrap();
+        bytes[usize::try_from(end).unwrap() - 1] ^= 1;
+        io.put_file(&path, &bytes);
+        assert_eq!(read(), [before[0].clone(), before[1].clone(), Vec::new()], "the last is damaged");
+        let fault = vectors.lost(id);
+        assert!(
+            matches!(&fault, Some(StorageError::CorruptRecords { offset, fault: RecordFault::Crc { .. }, .. }) if *offset == end - 12),
+            "{fault:?}"
+        );
+        assert!(vectors.lost(NamespaceId(4)).is_none());
+        vectors.found_whole(id);
+        assert!(vectors.lost(id).is_none());
+    }
+}
