@@ -11,7 +11,8 @@ use super::*;
 
 /// Ten memories, of which two say the same, some name somebody, and one advises to pay.
 fn house() -> Shelf {
-    let mut shelf = Shelf { way: VectorWay::Graph { ef: 112, covered: 90_000, newer: 7 }, ..Shelf::default() };
+    let mut shelf =
+        Shelf { way: VectorWay::Graph { ef: 112, covered: 90_000, newer: 7 }, ..Shelf::default() };
     shelf.add(about("Caroline bought a lamp", &["Caroline"]), 1, Some([1.0, 0.0]));
     shelf.add(about("Caroline went to the lake", &["Caroline"]), 40, Some([0.9, 0.4]));
     shelf.add(fact("the lamp fell"), 3, Some([0.8, 0.6]));
@@ -40,10 +41,19 @@ fn requests() -> Vec<(&'static str, Recall)> {
         ("a name and a time", query("what did Caroline buy yesterday")),
         ("Chinese, with a time", query("上周 用户对花生过敏")),
         ("reciprocal ranks", Recall { fusion: Fusion::Rrf, ..lamp() }),
-        ("a filter", Recall { filter: Filter { kinds: vec![Kind::Procedure], ..Filter::default() }, ..lamp() }),
+        (
+            "a filter",
+            Recall { filter: Filter { kinds: vec![Kind::Procedure], ..Filter::default() }, ..lamp() },
+        ),
         ("without names and neighbours", Recall { weights, ..query("Caroline lamp") }),
-        ("a policy, and hits that differ", Recall { policy: vec![Prohibition::NoMoney], diversity: Some(0.3), ..lamp() }),
-        ("as it was known four days ago", Recall { as_of: Some(AsOf { at, axis: Axis::Known }), now: Some(now()), ..lamp() }),
+        (
+            "a policy, and hits that differ",
+            Recall { policy: vec![Prohibition::NoMoney], diversity: Some(0.3), ..lamp() },
+        ),
+        (
+            "as it was known four days ago",
+            Recall { as_of: Some(AsOf { at, axis: Axis::Known }), now: Some(now()), ..lamp() },
+        ),
         ("as it was true four days ago", Recall { as_of: Some(AsOf { at, axis: Axis::Valid }), ..lamp() }),
         ("many", Recall { top_k: 50, ..lamp() }),
         ("few", Recall { top_k: 1, min_score: Some(0.5), ..lamp() }),
