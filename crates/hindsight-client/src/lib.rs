@@ -62,7 +62,7 @@ pub use hindsight_auth::{Credential, Grant, Pattern, Right, Rights, TokenId};
 pub use audit::{AuditEvent, AuditPage, AuditQuery};
 pub use token::{NewToken, TokenWish};
 
-pub use admin::{Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
+pub use admin::{MemoryUse, Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -85,6 +85,7 @@ pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, Rule
 
 pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
+pub use hindsight_core::likeness::LikenessKey;
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
     Action, AsOf, Axis, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Explanation,

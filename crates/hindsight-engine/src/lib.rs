@@ -38,12 +38,13 @@
 //! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
 //! `drop_namespace`, `settings`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`, `summarize`, `read`, `recall`,
 //! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `replay`, `graph` and `gauge`, `state` (what a namespace holds),
-//! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory),
+//! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `figures` (what is measured), `sessions` (working memory),
 //! `watch` (the change feed).
 #![forbid(unsafe_code)]
 
 mod apply;
 mod backup;
+mod budget;
 mod checkpoint;
 mod consolidate;
 mod decide;
@@ -54,6 +55,7 @@ mod engine;
 mod erase;
 mod error;
 mod feedback;
+mod figures;
 mod forget;
 mod gate;
 mod gauge;
@@ -77,6 +79,7 @@ mod schedules;
 mod sessions;
 mod settings;
 mod settle;
+mod slot;
 mod state;
 mod summarize;
 mod sync;
@@ -85,14 +88,17 @@ pub mod unsynced;
 mod update;
 mod view;
 mod watch;
+mod weight;
 mod write;
 
+pub use budget::MemoryStats;
 pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
+pub use figures::{CheckpointCounts, Figures};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use options::{Embed, Nearness, OpenReport, Options};
+pub use options::{Embed, Nearness, OpenReport, Options, SnapshotRule};
 pub use purge::PurgeBegun;
 pub use reply::{
     Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,

@@ -34,7 +34,7 @@ impl<I: Io> EngineOver<I> {
             let memory = Some(memory).filter(|memory| memory.is_visible_to(agent)).ok_or_else(not_found)?;
             return Ok(self.unsynced(Got { memory, revision }, revision));
         }
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let state = cell.state.read();
         let record = state.record(id).filter(|record| record.memory.is_visible_to(agent));
         let record = record.ok_or_else(not_found)?;
@@ -144,7 +144,7 @@ fn page(state: &NamespaceState, list: &ListRequest, now: hindsight_core::Timesta
     Page { memories, more, revision: state.applied }
 }
 
-fn graph_of(state: &NamespaceState) -> Option<VectorGraph> {
+pub(crate) fn graph_of(state: &NamespaceState) -> Option<VectorGraph> {
     let graph = state.index.active().vectors().graph_stats()?;
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let measured = VectorGraph {

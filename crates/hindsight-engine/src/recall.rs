@@ -1,6 +1,7 @@
 //! Recall, and why a memory is in its answer or not.
 
 use hindsight_core::{Explanation, Invalid, MemoryId, Namespace, Recall, Recalled, Timestamp};
+use hindsight_query::When;
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 
@@ -23,7 +24,9 @@ impl<I: Io> EngineOver<I> {
         recall: &Recall,
     ) -> Result<Unsynced<Recalled, I>, EngineError> {
         self.asked(namespace, recall, |view, clock, cell| {
-            let mut recalled = hindsight_query::recall(view, recall, clock)?;
+            let timer = || self.io.elapsed_us();
+            let when = if recall.explain { When::timed(clock, &timer) } else { clock.into() };
+            let mut recalled = hindsight_query::recall(view, recall, when)?;
             if let Some(cell) = cell.filter(|_| !recall.observe) {
                 self.returned(cell, &mut recalled)?;
             }
@@ -41,7 +44,10 @@ impl<I: Io> EngineOver<I> {
         recall: &Recall,
         id: MemoryId,
     ) -> Result<Unsynced<Explanation, I>, EngineError> {
-        self.asked(namespace, recall, |view, clock, _| Ok(hindsight_query::explain(view, recall, clock, id)?))
+        self.asked(namespace, recall, |view, clock, _| {
+            let timer = || self.io.elapsed_us();
+            Ok(hindsight_query::explain(view, recall, When::timed(clock, &timer), id)?)
+        })
     }
 
     /// Puts a question to a namespace as it is now.
@@ -58,7 +64,7 @@ impl<I: Io> EngineOver<I> {
             cell = self.namespaces.after(None).into_iter().next();
         }
         let guard = cell.as_ref().map(|cell| cell.state.read());
-        let state = guard.as_deref().unwrap_or(&empty);
+        let state = guard.as_ref().map_or(&empty, |state| &***state);
         if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {
             let given = recall.embedding_model.as_deref().ok_or_else(|| {
                 Invalid::one("embedding_model", "is missing: name the model that made the vector")
@@ -66,6 +72,7 @@ impl<I: Io> EngineOver<I> {
             fits(namespace, state.model.as_ref(), given, vector.dimension())?;
         }
         let answered = answer(&View::new(state, recall), now(&*self.io), cell.as_deref())?;
+        self.storage.records().check_vectors(namespace)?;
         Ok(self.answer(state, answered, state.applied))
     }
 }

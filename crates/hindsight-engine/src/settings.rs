@@ -65,13 +65,15 @@ impl<I: Io> EngineOver<I> {
         let SettingsRequest { patch, request_id } = request;
         let request = key(request_id.as_deref(), "update_namespace", &patch)?;
         if patch.is_empty() {
-            return Err(
-                Invalid::one("settings", "names nothing to change: give durability, life or rules").into()
-            );
+            return Err(Invalid::one(
+                "settings",
+                "names nothing to change: give durability, life, rules or likeness",
+            )
+            .into());
         }
         patch.check()?;
         let cell = self.namespaces.get_or_create(name)?;
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.map(|seen| seen.lsn);
         if let Some(lsn) = seen {

@@ -15,6 +15,7 @@ mod name;
 mod query;
 mod search;
 mod shape;
+mod stored;
 mod walk;
 
 pub use query::{EntityPart, EntityQuery};

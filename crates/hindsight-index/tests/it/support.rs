@@ -53,6 +53,7 @@ pub(crate) fn fact(number: u128, content: &str) -> Record {
         superseded_by: None,
         derived_from: Vec::new(),
         state: State::Active,
+        forgotten_from: None,
         usage: Usage::default(),
         version: 1,
         embedding_model: None,

@@ -15,6 +15,7 @@ use super::call::Call;
 use super::policy::{self, Need, RECALL};
 use super::{lasting, trail};
 use crate::app::{Code, Refusal};
+use crate::metrics::Called;
 
 /// A flag and a length of four bytes stand before each message (gRPC over HTTP/2, Length-Prefixed-Message).
 const PREFIX_BYTES: usize = 5;
@@ -57,6 +58,7 @@ pub(crate) async fn admit(State(access): State<Arc<Access>>, mut request: Reques
     let Some(policy) = policy::of_grpc(request.uri().path()) else {
         return unknown(&access, request, next).await;
     };
+    named(&request, policy);
     let call = match access.admit(policy, request.headers(), request.extensions()).await {
         Ok(call) => call,
         Err((call, refusal)) => return trail::refused(&access, &call, refusal),
@@ -66,13 +68,21 @@ pub(crate) async fn admit(State(access): State<Arc<Access>>, mut request: Reques
     if policy.streams { lasting::until_revoked(&access, &call, response) } else { response }
 }
 
+/// Tells the metrics which call it is.
+pub(super) fn named(request: &Request, policy: &policy::Policy) {
+    if let Some(called) = request.extensions().get::<Called>() {
+        called.is(policy.call);
+    }
+}
+
 /// A call without a row is carried out where no credential is needed: there the services say that it does not exist.
 async fn unknown(access: &Access, request: Request, next: Next) -> Response {
     if access.required() {
         let message = "there is no such method: ask the reflection service which there are";
         return Refusal::new(Code::MethodNotAllowed, "NO_SUCH_METHOD", message).into_response();
     }
-    let anyone = Call::new(super::Caller::Anyone, &policy::UNKNOWN, None, String::new());
+    let anyone =
+        Call::new(super::Caller::Anyone, &policy::UNKNOWN, None, String::new(), Arc::clone(&access.rates));
     anyone.scope(next.run(request)).await
 }
 

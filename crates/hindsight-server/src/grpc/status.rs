@@ -20,7 +20,7 @@ pub(crate) fn reply(refusal: Refusal) -> Response {
 }
 
 fn status(refusal: Refusal) -> Status {
-    let Refusal { code, reason, message, violations, metadata, retry_after } = refusal;
+    let Refusal { code, reason, message, violations, metadata, retry_after } = refusal.clipped();
     let metadata: HashMap<String, String> =
         metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let mut details = ErrorDetails::with_error_info(reason, ERROR_DOMAIN, metadata);
@@ -34,6 +34,29 @@ fn status(refusal: Refusal) -> Status {
         details.set_retry_info(retry_after);
     }
     Status::with_error_details(of(code), message, details)
+}
+
+/// The label of calls that were answered with this code.
+pub(crate) fn word(code: tonic::Code) -> &'static str {
+    match code {
+        tonic::Code::Ok => "ok",
+        tonic::Code::Cancelled => "cancelled",
+        tonic::Code::Unknown => "unknown",
+        tonic::Code::InvalidArgument => Code::Invalid.word(),
+        tonic::Code::DeadlineExceeded => Code::Deadline.word(),
+        tonic::Code::NotFound => Code::NotFound.word(),
+        tonic::Code::AlreadyExists => Code::AlreadyExists.word(),
+        tonic::Code::PermissionDenied => Code::Forbidden.word(),
+        tonic::Code::ResourceExhausted => Code::Exhausted.word(),
+        tonic::Code::FailedPrecondition => Code::Precondition.word(),
+        tonic::Code::Aborted => Code::Aborted.word(),
+        tonic::Code::OutOfRange => Code::OutOfRange.word(),
+        tonic::Code::Unimplemented => Code::MethodNotAllowed.word(),
+        tonic::Code::Internal => Code::Internal.word(),
+        tonic::Code::Unavailable => Code::Unavailable.word(),
+        tonic::Code::DataLoss => Code::DataLoss.word(),
+        tonic::Code::Unauthenticated => Code::Unauthenticated.word(),
+    }
 }
 
 fn of(code: Code) -> tonic::Code {

@@ -1,13 +1,18 @@
 //! `/namespaces`, `/stats`, `/info`, and whether the server lives and is ready.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::response::IntoResponse as _;
 use hindsight_core::{Namespace, Timestamp};
+use hindsight_engine::MemoryStats;
+use http::header;
 use serde::Serialize;
 
 use super::{Http, Reply, answer};
 use crate::app::{AppError, Code, Refusal, page};
+use crate::metrics::CONTENT_TYPE;
 use crate::net::Phase;
 
 #[derive(Serialize)]
@@ -68,6 +73,9 @@ struct InfoReply {
     /// Absent while writes are taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     writes_refused: Option<&'static str>,
+    /// Absent for who may not know of every namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryStats>,
 }
 
 #[derive(Serialize)]
@@ -140,12 +148,22 @@ pub(super) async fn info(State(http): State<Http>) -> Reply {
         dimension: info.dimension,
         namespaces: info.namespaces,
         writes_refused: info.writes_refused,
+        memory: info.memory,
     })
 }
 
 /// Whether the process lives. It asks nothing else, so that a slow disk does not get the process killed.
 pub(super) async fn live() -> Reply {
     answer(&health_reply())
+}
+
+/// What is measured. It waits for no place in the engine: it is asked when all are taken.
+pub(super) async fn metrics(State(http): State<Http>) -> Reply {
+    let metrics = Arc::clone(http.app.metrics());
+    let text = tokio::task::spawn_blocking(move || metrics.text()).await;
+    // Neither a panic nor a text that can't be written is the caller's doing.
+    let text = text.ok().and_then(Result::ok).ok_or_else(Refusal::internal)?;
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
 /// Whether calls are served.

@@ -5,6 +5,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod abuse;
 mod access;
 mod agent_loop;
 mod agents;
@@ -17,6 +18,7 @@ mod learn;
 mod life;
 mod limits;
 mod mcp;
+mod metrics;
 mod purge;
 mod recall;
 mod restart;

@@ -16,6 +16,7 @@ mod export;
 mod import;
 mod learn;
 mod life;
+mod logs;
 mod mcp;
 mod program;
 mod purge;

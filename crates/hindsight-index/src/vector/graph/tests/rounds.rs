@@ -16,9 +16,7 @@ fn recall_at_10(index: &VectorIndex) -> f64 {
 fn reopened(index: &VectorIndex) -> VectorIndex {
     let mut again = VectorIndex::default();
     for slot in (0..COUNT).map(Ordinal) {
-        let vectors: Vec<Embedding> =
-            index.vectors(slot).map(|values| Embedding::new(values).unwrap()).collect();
-        again.set(slot, vectors.iter());
+        again.set(slot, index.vectors(slot).cloned().collect::<Vec<_>>().iter());
     }
     again
 }
