@@ -95,7 +95,7 @@ fn record_json() {
 
 #[test]
 fn tokenizer() {
-    replay_copies("tokenizer", hindsight_fuzz::tokenizer, 400);
+    replay_copies("tokenizer", hindsight_fuzz::tokenizer, 200);
 }
 
 #[test]
