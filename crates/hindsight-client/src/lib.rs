@@ -92,6 +92,7 @@ pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, Rule
 
 pub use hindsight_core::consolidate::{RuleEvent, RuleKey, RulePatch};
 pub use hindsight_core::draft::{EpisodeDraft, RecordDraft, RuleDraft, RuleProposal, SourceDraft};
+pub use hindsight_core::likeness::LikenessKey;
 pub use hindsight_core::memory::Condition;
 pub use hindsight_core::{
     Action, AsOf, Axis, Breakdown, ChangeKind, Claim, Decay, Draft, Durability, Entity, Episode, Explanation,

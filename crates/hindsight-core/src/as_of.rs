@@ -93,7 +93,9 @@ impl AsOf {
             // Replaced by an older one: at once, or by a rollback. Either way its validity ended there.
             return if is_over(memory, self.at) { Err(Absent::Replaced) } else { Ok(()) };
         }
-        if successor.created_at <= self.at {
+        // What was known to replace it, at a time to come, had not done so.
+        let is_to_come = successor.valid_from.is_some_and(|from| from > self.at);
+        if successor.created_at <= self.at && !is_to_come {
             return Err(Absent::Replaced);
         }
         // Superseded since. The end that supersession gave it was not known then; an earlier one was its own.

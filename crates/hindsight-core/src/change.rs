@@ -99,7 +99,7 @@ impl Standing {
     /// Gives it to a memory.
     pub fn give_to(self, memory: &mut Memory) {
         let Standing { state, confidence, valid_to, superseded_by, usage } = self;
-        memory.state = state;
+        memory.enter(state);
         memory.confidence = confidence;
         memory.valid_to = valid_to;
         memory.superseded_by = superseded_by;

@@ -118,6 +118,47 @@ pub fn holds_from(memory: &Memory) -> Timestamp {
     memory.valid_from.unwrap_or(memory.occurred_at)
 }
 
+/// Whether a memory is not true any more at `at`, and will not be again.
+#[must_use]
+pub fn is_over(memory: &Memory, at: Timestamp) -> bool {
+    memory.valid_to.is_some_and(|to| to <= at) || memory.is_expired_at(at)
+}
+
+/// From when on a memory is true, counted from `at`: what is true already is so from `at` on. Of two values of a property
+/// that has one value at a time the one that starts later ends the other; which of two that start together stays, goes by
+/// [`holds_from`].
+#[must_use]
+pub fn starts(memory: &Memory, at: Timestamp) -> Timestamp {
+    memory.valid_from.map_or(at, |from| from.max(at))
+}
+
+/// How a memory stands that `newer` will replace at a time to come: as it is, and true until then (W7).
+#[must_use]
+pub fn ending(memory: &Memory, newer: &Memory, at: Timestamp) -> Standing {
+    let ends = starts(newer, at);
+    Standing {
+        valid_to: Some(memory.valid_to.map_or(ends, |to| to.min(ends))),
+        superseded_by: Some(newer.id),
+        ..Standing::of(memory)
+    }
+}
+
+/// How a memory stands that `newer` replaces, which starts with it or later.
+#[must_use]
+pub fn replaced(memory: &Memory, newer: &Memory, at: Timestamp) -> Standing {
+    if starts(newer, at) > starts(memory, at) {
+        ending(memory, newer, at)
+    } else {
+        superseded(memory, newer, at)
+    }
+}
+
+/// How a memory stands whose replacement at a time to come is taken back: true with an open end.
+#[must_use]
+pub fn unending(memory: &Memory) -> Standing {
+    Standing { valid_to: None, superseded_by: None, ..Standing::of(memory) }
+}
+
 /// Until when a memory is true at the latest that `newer` replaces at `at`, whatever end it had before.
 #[must_use]
 pub fn end_by(memory: &Memory, newer: &Memory, at: Timestamp) -> Timestamp {

@@ -42,6 +42,7 @@ pub mod life;
 pub mod likeness;
 pub mod limits;
 pub mod memory;
+mod months;
 pub mod namespace;
 pub mod patch;
 pub mod policy;

@@ -28,6 +28,10 @@ mod stance;
 mod text;
 mod value;
 
+use std::collections::BTreeMap;
+
+use crate::kind::words;
+
 pub use conflict::{Conflict, conflict, gives_another_value};
 pub use duplicate::{Duplicate, duplicate};
 pub use gist::Gist;
@@ -62,7 +66,30 @@ pub struct Thresholds {
     pub conflict: f64,
 }
 
+words! {
+    /// What can be set about it for a namespace, in hundredths.
+    LikenessKey, "likeness setting" {
+        /// For being one memory.
+        Duplicate = "duplicate",
+        /// For saying the opposite.
+        Conflict = "conflict",
+    }
+}
+
 impl Thresholds {
+    /// These with what a namespace has set; 0 sets nothing.
+    #[must_use]
+    pub fn with(mut self, set: &BTreeMap<LikenessKey, u32>) -> Thresholds {
+        for (key, value) in set.iter().filter(|(_, value)| **value > 0) {
+            let share = f64::from(*value) / 100.0;
+            match key {
+                LikenessKey::Duplicate => self.duplicate = share,
+                LikenessKey::Conflict => self.conflict = share,
+            }
+        }
+        self
+    }
+
     /// Those of the built-in model, whose cosines lie lower than other models': 0.70 and 0.30.
     pub const BUILT_IN: Thresholds = Thresholds { duplicate: 0.70, conflict: 0.30 };
 }

@@ -92,6 +92,9 @@ pub struct Memory {
     pub derived_from: Vec<MemoryId>,
     /// Where it is in its life.
     pub state: State,
+    /// Where it was before it was forgotten; a restore brings it back there. Absent where it is not forgotten.
+    #[serde(skip)]
+    pub forgotten_from: Option<State>,
     /// How it has been used (M5).
     #[serde(default)]
     pub usage: Usage,
@@ -268,6 +271,22 @@ pub struct Usage {
 }
 
 impl Memory {
+    /// Enters another state. What is forgotten remembers where it was.
+    pub fn enter(&mut self, next: State) {
+        self.forgotten_from = match (self.state, next) {
+            (State::Forgotten, State::Forgotten) => self.forgotten_from,
+            (before, State::Forgotten) => Some(before),
+            _ => None,
+        };
+        self.state = next;
+    }
+
+    /// Where a forgotten memory was by what else is known of it, if nothing remembers it.
+    #[must_use]
+    pub fn likely_forgotten_from(&self) -> State {
+        if self.superseded_by.is_some() { State::Superseded } else { State::Active }
+    }
+
     /// Whether it is true in the world at `now`: `valid_from ≤ now < valid_to` (M9).
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {

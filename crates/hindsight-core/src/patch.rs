@@ -111,6 +111,7 @@ impl Patch {
             created_at: memory.created_at,
             superseded_by: memory.superseded_by,
             state: memory.state,
+            forgotten_from: memory.forgotten_from,
             usage: memory.usage.clone(),
             version: memory.version + 1,
             ..changed

@@ -9,6 +9,7 @@ use crate::Invalid;
 use crate::consolidate::{RuleKey, RuleTuning};
 use crate::kind::{UnknownWord, words};
 use crate::life::LifeKey;
+use crate::likeness::LikenessKey;
 use crate::limits::{SETTING_KEY_CHARS_MAX, SETTING_VALUE_CHARS_MAX, SETTINGS_MAX};
 
 words! {
@@ -33,6 +34,9 @@ pub struct Settings {
     /// How its rules are found and live, where that differs from the server's own numbers.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<RuleKey, u32>,
+    /// From which cosine on its memories are compared, in hundredths, where that differs from the server's own numbers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub likeness: BTreeMap<LikenessKey, u32>,
     /// What a newer version has set and this one does not know: kept as it is.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<String, String>,
@@ -40,8 +44,8 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let (life, rules, unknown) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Settings { durability: Durability::Sync, life, rules, unknown }
+        let (life, rules, likeness) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Settings { durability: Durability::Sync, life, rules, likeness, unknown: BTreeMap::new() }
     }
 }
 
@@ -81,6 +85,8 @@ const DURABILITY: &str = "durability";
 const LIFE: &str = "life.";
 /// What stands before the key of a setting of rules.
 const RULES: &str = "rules.";
+/// What stands before the key of a setting of likeness.
+const LIKENESS: &str = "likeness.";
 /// The largest value of a life setting.
 pub const LIFE_VALUE_MAX: u32 = 1_000_000;
 
@@ -88,10 +94,11 @@ impl Settings {
     /// Everything that differs from the defaults, as keys and values in the order of the keys.
     #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
-        let Settings { durability, life, rules, unknown } = self;
+        let Settings { durability, life, rules, likeness, unknown } = self;
         let mut pairs = unknown.clone();
         pairs.extend(life.iter().map(|(key, value)| (format!("{LIFE}{key}"), value.to_string())));
         pairs.extend(rules.iter().map(|(key, value)| (format!("{RULES}{key}"), value.to_string())));
+        pairs.extend(likeness.iter().map(|(key, value)| (format!("{LIKENESS}{key}"), value.to_string())));
         if *durability != Settings::default().durability {
             pairs.insert(DURABILITY.to_owned(), durability.as_str().to_owned());
         }
@@ -132,6 +139,12 @@ impl Settings {
                 settings.rules.insert(*key, value.ok_or(BadSettings::Number { key: key.as_str() })?);
             }
         }
+        for key in LikenessKey::ALL {
+            if let Some(text) = unknown.remove(&format!("{LIKENESS}{key}")) {
+                let value = text.parse().ok().filter(|value| *value <= LIFE_VALUE_MAX);
+                settings.likeness.insert(*key, value.ok_or(BadSettings::Number { key: key.as_str() })?);
+            }
+        }
         Ok(Settings { unknown, ..settings })
     }
 }
@@ -149,6 +162,9 @@ pub struct SettingsPatch {
     /// How its rules are found and live.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rules: BTreeMap<RuleKey, Option<u32>>,
+    /// From which cosine on its memories are compared.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub likeness: BTreeMap<LikenessKey, Option<u32>>,
 }
 
 impl SettingsPatch {
@@ -161,12 +177,13 @@ impl SettingsPatch {
     /// The settings with the change.
     #[must_use]
     pub fn apply(&self, settings: &Settings) -> Settings {
-        let SettingsPatch { durability, life, rules } = self;
+        let SettingsPatch { durability, life, rules, likeness } = self;
         let default = Settings::default();
         Settings {
             durability: durability.map_or(settings.durability, |word| word.unwrap_or(default.durability)),
             life: changed(&settings.life, life),
             rules: changed(&settings.rules, rules),
+            likeness: changed(&settings.likeness, likeness),
             unknown: settings.unknown.clone(),
         }
     }
@@ -176,6 +193,13 @@ impl SettingsPatch {
     /// # Errors
     /// The first that is too large.
     pub fn check(&self) -> Result<(), Invalid> {
+        let above_one =
+            |(key, value): (&LikenessKey, &Option<u32>)| Some((*key, (*value)?)).filter(|set| set.1 > 100);
+        if let Some((key, value)) = self.likeness.iter().find_map(above_one) {
+            let right =
+                format!("is {value}: at most 100, since it is a cosine in hundredths; 0 for the model's own");
+            return Err(Invalid::one(format!("likeness.{key}"), right));
+        }
         let too_large = |(key, value): (&LifeKey, &Option<u32>)| Some((*key, (*value)?));
         match self.life.iter().filter_map(too_large).find(|(_, value)| *value > LIFE_VALUE_MAX) {
             None => {

@@ -58,7 +58,7 @@ pub(crate) fn apply_marked(
             }
             Change::SetState { id, state: next, version, at } => {
                 let mut record = known(id)?;
-                record.memory.state = next;
+                record.memory.enter(next);
                 record.memory.version = version;
                 record.memory.updated_at = at;
                 put(state, lsn, record, None)?;

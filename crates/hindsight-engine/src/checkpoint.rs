@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hindsight_core::{Lsn, Namespace};
 use hindsight_storage::io::Io;
@@ -27,7 +28,10 @@ pub(crate) fn checkpoint<I: Io>(
     storage: &Storage<Arc<I>>,
     namespaces: &Namespaces,
 ) -> Result<CheckpointReport, EngineError> {
-    let report = with_reserve(storage, || Ok(storage.checkpoint(&mut Source::new(storage, namespaces)?)?))?;
+    let began = Instant::now();
+    let taken = with_reserve(storage, || Ok(storage.checkpoint(&mut Source::new(storage, namespaces)?)?));
+    namespaces.checkpoints.note(began, taken.as_ref().ok().map(|report| report.records));
+    let report = taken?;
     namespaces.sweep_dropped(report.checkpoint);
     Ok(report)
 }

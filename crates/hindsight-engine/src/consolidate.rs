@@ -22,7 +22,7 @@ use crate::error::EngineError;
 use crate::namespaces::Cell;
 use crate::reply::Consolidated;
 use crate::request::ConsolidateRequest;
-use crate::requests::key;
+use crate::requests::{Seen, key};
 use crate::state::NamespaceState;
 use crate::unsynced::Unsynced;
 use store::{Decided, is_unlearnt, text_of, would_be};
@@ -39,6 +39,8 @@ pub(crate) struct Consolidation {
     tuning: RuleTuning,
     is_dry: bool,
     request: Option<RequestKey>,
+    /// How many batches bear a part of the request so far.
+    parts: usize,
     phase: Phase,
     /// What the texts of rules to come look like as vectors.
     vectors: BTreeMap<String, Option<RawVectors>>,
@@ -59,6 +61,7 @@ impl Consolidation {
             tuning,
             is_dry,
             request,
+            parts: 0,
             phase,
             vectors: BTreeMap::new(),
             done: Consolidated::default(),
@@ -171,12 +174,33 @@ impl Consolidation {
         if decided.changes.is_empty() {
             return Ok(());
         }
-        let request = self.request.take_if(|_| is_last);
+        let request = if is_last {
+            self.request.take()
+        } else {
+            self.request.as_ref().map(|key| part(key, self.parts))
+        };
+        self.parts += 1;
         let batch = Batch { namespace: cell.name.clone(), at, request, changes: decided.changes };
         self.done.revision = engine.commit(cell, batch)?;
         decided.rules.into_iter().for_each(|rule| self.done.tell(rule));
         Ok(())
     }
+}
+
+/// The key of a batch before a request's last: an id that no caller can give, since it has a space.
+fn part(key: &RequestKey, number: usize) -> RequestKey {
+    RequestKey { id: format!("{} {number}", key.id), digest: key.digest }
+}
+
+/// What the batches of a request before its last did.
+fn parts(state: &NamespaceState, key: Option<&RequestKey>) -> Result<Vec<Seen>, EngineError> {
+    let mut seen = Vec::new();
+    while let Some(key) = key
+        && let Some(before) = state.requests.seen(Some(&part(key, seen.len())))?
+    {
+        seen.push(before.clone());
+    }
+    Ok(seen)
 }
 
 impl Material {
@@ -223,17 +247,23 @@ impl<I: Io> EngineOver<I> {
         tuning.check()?;
         let unknown = || EngineError::NamespaceNotFound { namespace: namespace.clone() };
         let cell = self.loaded(namespace)?.ok_or_else(unknown)?;
+        let mut seen = Vec::new();
         {
             let state = cell.state.read();
-            if let Some(seen) = state.requests.seen(request.as_ref())? {
-                let done = store::done_before(&state, seen);
-                return Ok(self.answer(&state, done, state.applied));
+            seen.extend(parts(&state, request.as_ref())?);
+            if let Some(last) = state.requests.seen(request.as_ref())? {
+                seen.push(last.clone());
+                return Ok(self.answer(&state, store::done_before(&state, &seen), state.applied));
             }
         }
+        // One that was cut off goes on, and what it did before belongs to its answer.
+        let before = store::done_before(&cell.state.read(), &seen);
         let mut run = Consolidation::new(tuning, validate_only, request);
+        run.parts = seen.len();
         while run.step(self, &cell)? {}
         let seen = cell.state.read().applied;
         let mut done = run.done;
+        before.rules.into_iter().for_each(|rule| done.tell(rule));
         if done.revision == Lsn(0) {
             done.revision = seen;
         }

@@ -93,7 +93,7 @@ impl<I: Io> EngineOver<I> {
         // Whoever names the id wants a memory under it: an import keeps its ids.
         let looks_for_same =
             on_duplicate != Some(OnDuplicate::Allow) && (chosen.is_none() || on_duplicate.is_some());
-        let thresholds = self.nearness.of(record.memory.embedding_model.as_deref());
+        let thresholds = self.nearness.of(&record.memory, overlay.state());
         let encounter = overlay.meet(&record, thresholds, looks_for_same, at);
         if wish.on_duplicate.is_none()
             && chosen.is_none()
@@ -186,12 +186,13 @@ fn echo_of(
     (is_logged || cell.accesses.lock().contains_key(&known.memory.id)).then_some(known)
 }
 
-/// A new memory; what it replaces becomes history, or it does, when it holds for an earlier time.
+/// A new memory; what it replaces becomes history, or it does, when it holds for an earlier time. Of two that are not true at
+/// the same time yet the earlier one ends when the later one begins.
 fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: Encounter, at: Timestamp) -> Decided {
     let mut neighbors = encounter.neighbors();
     let mut others = Vec::new();
     let mut outcome = Outcome::Created;
-    if let Some(successor) = encounter.successor() {
+    if let Some(successor) = encounter.successor(&record.memory, at) {
         let begins = learn::holds_from(successor);
         learn::superseded(&record.memory, successor, begins).give_to(&mut record.memory);
         // It was never valid beside them, so it replaces nothing.
@@ -201,8 +202,11 @@ fn create(overlay: &mut Overlay<'_>, mut record: Record, encounter: Encounter, a
     } else {
         let replaced: Vec<(MemoryId, Standing)> = encounter
             .replaced()
-            .map(|older| (older.id, learn::superseded(older, &record.memory, at)))
+            .map(|older| (older.id, learn::replaced(older, &record.memory, at)))
             .collect();
+        if let Some(heir) = encounter.heir(&record.memory, at) {
+            learn::ending(&record.memory, heir, at).give_to(&mut record.memory);
+        }
         if !replaced.is_empty() {
             outcome = Outcome::Superseded;
         }

@@ -99,15 +99,14 @@ impl<'a> Overlay<'a> {
         Some(Change::Stand { id, standing: Box::new(standing), version, at })
     }
 
-    /// Of these memories the active ones of the same scope that are true at `at`, the newest first.
+    /// Of these memories the active ones of the same scope that are true at `at` or later, the newest first.
     fn fitting(&self, mut ids: Vec<MemoryId>, new: &Memory, at: Timestamp) -> Vec<&Arc<Record>> {
         ids.sort_unstable();
         ids.dedup();
         let fits = |memory: &Memory| {
             memory.state == State::Active
                 && memory.id != new.id
-                && memory.is_valid_at(at)
-                && !memory.is_expired_at(at)
+                && !learn::is_over(memory, at)
                 && memory.scope == new.scope
                 && (memory.scope == Scope::Shared || memory.agent_id == new.agent_id)
         };
@@ -225,17 +224,14 @@ impl<'a> Overlay<'a> {
     }
 }
 
-/// What a contradiction means for the two. Claims decide, for the one that holds from later on, if that one is true now;
-/// everything else is only reported.
+/// What a contradiction means for the two. Claims decide: for the one that starts later, and of two that start together for
+/// the one that holds from later on. What is over, and everything else, is only reported.
 fn relation(old: &Memory, new: &Memory, conflict: &Conflict, at: Timestamp) -> Relation {
-    if !conflict.is_decided() || !new.is_valid_at(at) || new.is_expired_at(at) {
+    if !conflict.is_decided() || learn::is_over(new, at) {
         return Relation::Conflict;
     }
-    if learn::holds_from(new) < learn::holds_from(old) {
-        Relation::SupersededBy
-    } else {
-        Relation::Superseded
-    }
+    let place = |memory: &Memory| (learn::starts(memory, at), learn::holds_from(memory));
+    if place(new) < place(old) { Relation::SupersededBy } else { Relation::Superseded }
 }
 
 /// The cosine of the content vectors; absent where one of both has none.
@@ -255,10 +251,24 @@ impl Encounter {
         self.conflicts.iter().take(NEIGHBORS_MAX).map(Contradiction::neighbor).collect()
     }
 
-    /// The memory that replaces the new one, since it holds from later on; of several the latest.
-    pub(crate) fn successor(&self) -> Option<&Memory> {
+    /// The memory that replaces the new one, since it is true at the same time and holds from later on; of several the
+    /// latest.
+    pub(crate) fn successor(&self, new: &Memory, at: Timestamp) -> Option<&Memory> {
+        let start = learn::starts(new, at);
+        let later = self.later().filter(|other| learn::starts(other, at) == start);
+        later.max_by_key(|memory| (learn::holds_from(memory), memory.id))
+    }
+
+    /// The memory that replaces the new one at a time to come; of several the first.
+    pub(crate) fn heir(&self, new: &Memory, at: Timestamp) -> Option<&Memory> {
+        let start = learn::starts(new, at);
+        let later = self.later().filter(|other| learn::starts(other, at) > start);
+        later.min_by_key(|memory| (learn::starts(memory, at), memory.id))
+    }
+
+    fn later(&self) -> impl Iterator<Item = &Memory> {
         let later = self.conflicts.iter().filter(|one| one.relation == Relation::SupersededBy);
-        later.map(|one| &one.other.memory).max_by_key(|memory| (learn::holds_from(memory), memory.id))
+        later.map(|one| &one.other.memory)
     }
 
     /// The memories that say another value of a property that has one at a time.

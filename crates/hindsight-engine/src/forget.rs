@@ -25,6 +25,20 @@ impl<I: Io> EngineOver<I> {
         namespace: &Namespace,
         forget: ForgetRequest,
     ) -> Result<Unsynced<Affected, I>, EngineError> {
+        self.forget_as(namespace, forget, None)
+    }
+
+    /// As [`EngineOver::forget`], by an agent: what others keep to themselves is not there for it, whether it is named, matched
+    /// or derived.
+    ///
+    /// # Errors
+    /// As [`EngineOver::forget`].
+    pub fn forget_as(
+        &self,
+        namespace: &Namespace,
+        forget: ForgetRequest,
+        agent: Option<&str>,
+    ) -> Result<Unsynced<Affected, I>, EngineError> {
         let asked = match &forget.target {
             ForgetTarget::Ids(ids) => (ids.as_slice(), None, None, forget.validate_only),
             ForgetTarget::Matching { filter, expected_count } => {
@@ -32,7 +46,10 @@ impl<I: Io> EngineOver<I> {
             }
         };
         let call = if forget.with_derived { "forget, with derived" } else { "forget" };
-        let request = key(forget.request_id.as_deref(), call, &asked)?;
+        let request = match agent {
+            None => key(forget.request_id.as_deref(), call, &asked)?,
+            Some(agent) => key(forget.request_id.as_deref(), call, &(asked, agent))?,
+        };
         check_target(&forget.target)?;
         let Some(cell) = self.loaded(namespace)? else {
             return self.forget_nowhere(namespace, &forget.target);
@@ -45,8 +62,9 @@ impl<I: Io> EngineOver<I> {
         let (changes, derived, at) = {
             let state = cell.state.read();
             let at = next_time(&*self.io, &state);
-            let ids = targets(&cell, &state, &forget, now(&*self.io))?;
-            let derived = state.lineage(&ids, false, FORGET_IDS_MAX);
+            let ids = targets(&cell, &state, &forget, agent, now(&*self.io))?;
+            let mut derived = state.lineage(&ids, false, FORGET_IDS_MAX);
+            derived.retain(|id| is_there_for(&state, *id, agent));
             (set_states(&state, &ids, State::Forgotten, at), derived, at)
         };
         if forget.validate_only || changes.is_empty() {
@@ -166,10 +184,14 @@ fn targets(
     cell: &Cell,
     state: &NamespaceState,
     forget: &ForgetRequest,
+    agent: Option<&str>,
     now: Timestamp,
 ) -> Result<Vec<MemoryId>, EngineError> {
     let (mut ids, expected_count) = match &forget.target {
-        ForgetTarget::Ids(ids) => (known(cell, state, ids)?, None),
+        ForgetTarget::Ids(ids) => match ids.iter().find(|id| !is_there_for(state, **id, agent)) {
+            Some(id) => return Err(EngineError::MemoryNotFound { namespace: cell.name.clone(), id: *id }),
+            None => (known(cell, state, ids)?, None),
+        },
         ForgetTarget::Matching { filter, expected_count } => {
             let matching = state.present().filter(|record| filter.matches(&record.memory, now));
             (matching.map(|record| record.memory.id).collect::<Vec<MemoryId>>(), *expected_count)
@@ -180,11 +202,18 @@ fn targets(
         ids.sort_unstable();
     }
     ids.retain(|id| state.record(*id).is_some_and(|record| record.memory.state != State::Forgotten));
+    ids.retain(|id| is_there_for(state, *id, agent));
     let found = u32::try_from(ids.len()).unwrap_or(u32::MAX);
     match expected_count {
         Some(expected) if expected != found => Err(EngineError::CountMismatch { expected, found }),
         _ => Ok(ids),
     }
+}
+
+/// Whether an agent may know of a memory; who is no agent in particular may.
+fn is_there_for(state: &NamespaceState, id: MemoryId, agent: Option<&str>) -> bool {
+    let sees = |agent| state.record(id).is_some_and(|record| record.memory.is_visible_to(Some(agent)));
+    agent.is_none_or(sees)
 }
 
 fn set_states(state: &NamespaceState, ids: &[MemoryId], next: State, at: Timestamp) -> Vec<Change> {
@@ -193,14 +222,16 @@ fn set_states(state: &NamespaceState, ids: &[MemoryId], next: State, at: Timesta
     records.map(|record| change(record.memory.id, record.memory.version + 1)).collect()
 }
 
-/// What was replaced before it was forgotten is history again, and does not stand beside what replaced it.
+/// What was forgotten is again what it was: history stays behind what replaced it, and what waits for a review waits on.
+/// What is archived becomes active.
 fn restored(state: &NamespaceState, ids: &[MemoryId], at: Timestamp) -> Vec<Change> {
-    let is_history =
-        |id: &MemoryId| state.record(*id).is_some_and(|record| record.memory.superseded_by.is_some());
-    let (history, active): (Vec<MemoryId>, Vec<MemoryId>) = ids.iter().partition(|id| is_history(id));
-    let mut changes = set_states(state, &active, State::Active, at);
-    changes.extend(set_states(state, &history, State::Superseded, at));
-    changes
+    let next = |id: &MemoryId| {
+        let memory = &state.record(*id)?.memory;
+        let before = || memory.forgotten_from.unwrap_or_else(|| memory.likely_forgotten_from());
+        Some(if memory.state == State::Forgotten { before() } else { State::Active })
+    };
+    let each = ids.iter().filter_map(|id| Some((id, next(id)?)));
+    each.flat_map(|(id, next)| set_states(state, &[*id], next, at)).collect()
 }
 
 fn affected(changes: &[Change], derived: Vec<MemoryId>, revision: hindsight_core::Lsn) -> Affected {

@@ -139,7 +139,7 @@ impl Gate<'_> {
                 ..Barrier::new(Reason::Superseded, format!("it was replaced by what holds from {end} on"))
             },
             Some(Absent::NoLonger(end)) => {
-                Barrier::new(Reason::NoLongerValid, format!("it was valid until {end}"))
+                Barrier { other, ..Barrier::new(Reason::NoLongerValid, format!("it was valid until {end}")) }
             }
             Some(Absent::Unknown(at)) => {
                 Barrier::new(Reason::NotKnownYet, format!("the database learned it at {at}"))

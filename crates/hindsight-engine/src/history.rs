@@ -104,10 +104,12 @@ fn take_back(
         .ok_or_else(not_found)?
         .memory;
     let newer = match (memory.state, memory.superseded_by) {
-        (State::Superseded, Some(by)) => by,
+        // Of an active one: that it will be replaced.
+        (State::Superseded | State::Active, Some(by)) => by,
         _ => id,
     };
-    let is_history = |record: &&std::sync::Arc<Record>| record.memory.state == State::Superseded;
+    let is_history =
+        |record: &&std::sync::Arc<Record>| matches!(record.memory.state, State::Superseded | State::Active);
     let older = state.superseded_by(newer).filter_map(|id| state.record(id)).filter(is_history);
     let older: Vec<&Memory> = older.map(|record| &record.memory).collect();
     let place = |memory: &Memory| (learn::holds_from(memory), memory.id);
@@ -140,13 +142,20 @@ fn take_back(
         .collect();
     // One that was forgotten meanwhile, or purged, stays so.
     if let Some(newer) = newer.filter(|newer| matches!(newer.state, State::Active | State::Archived)) {
-        changes.push(stand(newer, learn::invalidated(newer, latest.id, at)));
+        let will_end = learn::starts(latest, at) > learn::starts(newer, at);
+        let ending = || learn::ending(newer, latest, at);
+        let over = || learn::invalidated(newer, latest.id, at);
+        changes.push(stand(newer, if will_end { ending() } else { over() }));
     }
     Ok(changes)
 }
 
-/// How a memory stands that is valid again. The part of a summary was never wrong: it is as it was.
+/// How a memory stands that is valid again. The part of a summary was never wrong: it is as it was. One that was only going to
+/// be replaced has no end any more.
 fn back(memory: &Memory, newer: Option<&Memory>) -> Standing {
+    if memory.state == State::Active {
+        return learn::unending(memory);
+    }
     let is_part = newer.is_some_and(|newer| is_summary(newer) && newer.derived_from.contains(&memory.id));
     if is_part { learn::unmerged(memory) } else { learn::valid_again(memory) }
 }

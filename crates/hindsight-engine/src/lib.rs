@@ -38,7 +38,7 @@
 //! memory, and what it repeats or contradicts), `settle` (what becomes true again), `update`, `forget`, `tombstones` (what does not come back), `purge`, `erase`,
 //! `drop_namespace`, `settings`, `history`, `feedback`, `consolidate` (rules out of episodes), `rules`, `summarize`, `read`, `recall`,
 //! `apply`, `jobs` (what is done by itself), `checkpoint`, `backup`, `load`, `replay`, `graph` and `gauge`, `state` (what a namespace holds),
-//! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `sessions` (working memory),
+//! `gate` (who may be returned), `view` (how recall reads it), `requests` (request ids), [`unsynced`], `figures` (what is measured), `sessions` (working memory),
 //! `watch` (the change feed).
 #![forbid(unsafe_code)]
 
@@ -54,6 +54,7 @@ mod engine;
 mod erase;
 mod error;
 mod feedback;
+mod figures;
 mod forget;
 mod gate;
 mod gauge;
@@ -90,6 +91,7 @@ mod write;
 pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
+pub use figures::{CheckpointCounts, Figures};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
 pub use options::{Embed, Nearness, OpenReport, Options};

@@ -14,6 +14,7 @@ use crate::apply::{Marked, apply_marked};
 use crate::erase::Erasures;
 use crate::error::EngineError;
 use crate::feedback::Accesses;
+use crate::figures::CheckpointTimes;
 use crate::load::{Cold, load};
 use crate::state::NamespaceState;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, RwLock};
@@ -182,6 +183,8 @@ pub(crate) struct Namespaces {
     newest_drop: AtomicU64,
     /// Purges that the ledger does not have yet.
     pub(crate) erasures: Erasures,
+    /// How the checkpoints of all of them went.
+    pub(crate) checkpoints: CheckpointTimes,
 }
 
 impl Namespaces {

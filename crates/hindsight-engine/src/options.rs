@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use hindsight_core::consolidate::RuleTuning;
 use hindsight_core::likeness::Thresholds;
-use hindsight_core::{Job, Life, Lsn, RawVectors, Schedule};
+use hindsight_core::{Job, Life, Lsn, Memory, RawVectors, Schedule};
 use hindsight_index::GraphRule;
+
+use crate::state::NamespaceState;
 
 /// How to open a data directory.
 #[derive(Debug, Clone, Default)]
@@ -71,8 +73,13 @@ pub struct Nearness {
 impl Nearness {
     /// The thresholds for vectors of a model.
     #[must_use]
-    pub fn of(&self, model: Option<&str>) -> Thresholds {
+    pub fn of_model(&self, model: Option<&str>) -> Thresholds {
         model.and_then(|model| self.of_model.get(model)).copied().unwrap_or(self.default)
+    }
+
+    /// The thresholds for a memory, by what its namespace has set.
+    pub(crate) fn of(&self, memory: &Memory, state: &NamespaceState) -> Thresholds {
+        self.of_model(memory.embedding_model.as_deref()).with(&state.settings.likeness)
     }
 }
 

@@ -144,7 +144,7 @@ fn page(state: &NamespaceState, list: &ListRequest, now: hindsight_core::Timesta
     Page { memories, more, revision: state.applied }
 }
 
-fn graph_of(state: &NamespaceState) -> Option<VectorGraph> {
+pub(crate) fn graph_of(state: &NamespaceState) -> Option<VectorGraph> {
     let graph = state.index.active().vectors().graph_stats()?;
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let measured = VectorGraph {

@@ -1,6 +1,7 @@
 //! Recall, and why a memory is in its answer or not.
 
 use hindsight_core::{Explanation, Invalid, MemoryId, Namespace, Recall, Recalled, Timestamp};
+use hindsight_query::When;
 use hindsight_storage::io::Io;
 use hindsight_storage::sabotage::{Sabotage, has};
 
@@ -23,7 +24,9 @@ impl<I: Io> EngineOver<I> {
         recall: &Recall,
     ) -> Result<Unsynced<Recalled, I>, EngineError> {
         self.asked(namespace, recall, |view, clock, cell| {
-            let mut recalled = hindsight_query::recall(view, recall, clock)?;
+            let timer = || self.io.elapsed_us();
+            let when = if recall.explain { When::timed(clock, &timer) } else { clock.into() };
+            let mut recalled = hindsight_query::recall(view, recall, when)?;
             if let Some(cell) = cell.filter(|_| !recall.observe) {
                 self.returned(cell, &mut recalled)?;
             }
@@ -41,7 +44,10 @@ impl<I: Io> EngineOver<I> {
         recall: &Recall,
         id: MemoryId,
     ) -> Result<Unsynced<Explanation, I>, EngineError> {
-        self.asked(namespace, recall, |view, clock, _| Ok(hindsight_query::explain(view, recall, clock, id)?))
+        self.asked(namespace, recall, |view, clock, _| {
+            let timer = || self.io.elapsed_us();
+            Ok(hindsight_query::explain(view, recall, When::timed(clock, &timer), id)?)
+        })
     }
 
     /// Puts a question to a namespace as it is now.

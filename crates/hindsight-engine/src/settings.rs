@@ -65,9 +65,11 @@ impl<I: Io> EngineOver<I> {
         let SettingsRequest { patch, request_id } = request;
         let request = key(request_id.as_deref(), "update_namespace", &patch)?;
         if patch.is_empty() {
-            return Err(
-                Invalid::one("settings", "names nothing to change: give durability, life or rules").into()
-            );
+            return Err(Invalid::one(
+                "settings",
+                "names nothing to change: give durability, life, rules or likeness",
+            )
+            .into());
         }
         patch.check()?;
         let cell = self.namespaces.get_or_create(name)?;

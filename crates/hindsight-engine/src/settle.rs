@@ -35,7 +35,7 @@ pub(crate) fn settled(
     let mut rising: Vec<(usize, Change, Record)> = Vec::new();
     for (index, change) in changes.into_iter().enumerate() {
         match settling.after(&change) {
-            Some(record) if record.memory.state == State::Active => rising.push((index, change, record)),
+            Some(record) if rises(state, &record.memory) => rising.push((index, change, record)),
             after => {
                 let after = after.map(Arc::new);
                 after.into_iter().for_each(|record| settling.overlay.note(record, &Marks::default()));
@@ -44,14 +44,18 @@ pub(crate) fn settled(
         }
     }
     // The one that holds from later on comes first, so that the others find it there.
-    rising
-        .sort_by_key(|(_, _, record)| std::cmp::Reverse((later(&&record.memory), record.memory.created_at)));
+    rising.sort_by_key(|(_, _, record)| std::cmp::Reverse((later(&record.memory), record.memory.created_at)));
     let (mut risen, mut yielded) = (Vec::new(), Vec::new());
     for (index, change, record) in rising {
         let (id, version) = (record.memory.id, record.memory.version);
         match settling.rise(record, nearness) {
-            None => risen.push((index, change)),
-            Some(standing) => yielded.push(Change::Stand { id, standing: Box::new(standing), version, at }),
+            Risen::Stays => risen.push((index, change)),
+            Risen::Ends(standing) => {
+                risen.push((index, Change::Stand { id, standing: Box::new(standing), version, at }));
+            }
+            Risen::Yields(standing) => {
+                yielded.push(Change::Stand { id, standing: Box::new(standing), version, at });
+            }
         }
     }
     risen.sort_by_key(|(index, _)| *index);
@@ -60,6 +64,18 @@ pub(crate) fn settled(
     all.append(&mut settling.added);
     all.append(&mut yielded);
     all
+}
+
+/// Whether a memory becomes active, or true for longer.
+fn rises(state: &NamespaceState, after: &Memory) -> bool {
+    let before = state.record(after.id).map(|record| &record.memory);
+    let was_active = before.filter(|before| before.state == State::Active);
+    let is_longer = |before: &Memory| match (before.valid_to, after.valid_to) {
+        (Some(before), Some(after)) => before < after,
+        (before, None) => before.is_some(),
+        (None, Some(_)) => false,
+    };
+    after.state == State::Active && was_active.is_none_or(is_longer)
 }
 
 struct Settling<'a> {
@@ -71,13 +87,22 @@ struct Settling<'a> {
     added: Vec<Change>,
 }
 
+/// What becomes of a memory that is to become active.
+enum Risen {
+    Stays,
+    /// It is active until another one begins.
+    Ends(Standing),
+    /// It is history.
+    Yields(Standing),
+}
+
 impl Settling<'_> {
     /// The memory of a change as it is afterwards; of those that rollbacks and restores make.
     fn after(&self, change: &Change) -> Option<Record> {
         let mut record = Record::clone(self.overlay.record(change.id()?)?);
         match change {
             Change::SetState { state, version, at, .. } => {
-                record.memory.state = *state;
+                record.memory.enter(*state);
                 (record.memory.version, record.memory.updated_at) = (*version, *at);
             }
             Change::Stand { standing, version, at, .. } => {
@@ -90,16 +115,20 @@ impl Settling<'_> {
     }
 
     /// Makes a memory active, and what has to give way to it history; or says how it stands as history itself.
-    fn rise(&mut self, record: Record, nearness: &Nearness) -> Option<Standing> {
-        let memory = &record.memory;
-        let thresholds = nearness.of(memory.embedding_model.as_deref());
+    fn rise(&mut self, mut record: Record, nearness: &Nearness) -> Risen {
+        let at = self.at;
+        let start = learn::starts(&record.memory, at);
+        let thresholds = nearness.of(&record.memory, self.overlay.state());
         let mut encounter = Encounter::default();
-        if memory.is_valid_at(self.at) && !memory.is_expired_at(self.at) {
-            encounter = self.overlay.meet(&record, thresholds, false, self.at);
+        if !learn::is_over(&record.memory, at) {
+            encounter = self.overlay.meet(&record, thresholds, false, at);
         }
-        if let Some(successor) =
-            encounter.contradicted().filter(|other| self.yields_to(memory, other)).max_by_key(later)
-        {
+        let (rivals, others): (Vec<&Memory>, Vec<&Memory>) =
+            encounter.contradicted().partition(|other| learn::starts(other, at) == start);
+        let memory = &record.memory;
+        let successor =
+            rivals.iter().filter(|other| self.yields_to(memory, other)).max_by_key(|one| later(one));
+        if let Some(successor) = successor {
             let mut standing = learn::superseded(memory, successor, learn::holds_from(successor));
             // What was history already is no less sure for staying it.
             let before = self.overlay.state().record(memory.id).map(|before| &before.memory);
@@ -109,21 +138,25 @@ impl Settling<'_> {
             let mut yielded = record.clone();
             standing.clone().give_to(&mut yielded.memory);
             self.overlay.note(Arc::new(yielded), &Marks::default());
-            return Some(standing);
+            return Risen::Yields(standing);
         }
-        let others: Vec<(MemoryId, Standing)> = encounter
-            .contradicted()
-            .map(|other| match self.wins {
-                Wins::Later => (other.id, learn::superseded(other, memory, self.at)),
-                Wins::Risen => (other.id, learn::invalidated(other, memory.id, self.at)),
-            })
-            .collect();
-        for (id, standing) in others {
-            self.added.extend(self.overlay.stand(id, standing, self.at));
+        let give_way = |other: &&Memory| match self.wins {
+            Wins::Later => (other.id, learn::superseded(other, memory, at)),
+            Wins::Risen => (other.id, learn::invalidated(other, memory.id, at)),
+        };
+        let earlier = others.iter().filter(|other| learn::starts(other, at) < start);
+        let ending = earlier.map(|other| (other.id, learn::ending(other, memory, at)));
+        let changed: Vec<(MemoryId, Standing)> = rivals.iter().map(give_way).chain(ending).collect();
+        let heir = others.iter().filter(|other| learn::starts(other, at) > start);
+        let heir = heir.min_by_key(|other| (learn::starts(other, at), other.id));
+        let ends = heir.map(|heir| learn::ending(memory, heir, at));
+        for (id, standing) in changed {
+            self.added.extend(self.overlay.stand(id, standing, at));
         }
-        self.risen.push(memory.id);
+        self.risen.push(record.memory.id);
+        ends.iter().for_each(|standing| standing.clone().give_to(&mut record.memory));
         self.overlay.note(Arc::new(record), &encounter.marks);
-        None
+        ends.map_or(Risen::Stays, Risen::Ends)
     }
 
     fn yields_to(&self, memory: &Memory, other: &Memory) -> bool {
@@ -132,6 +165,6 @@ impl Settling<'_> {
     }
 }
 
-fn later(memory: &&Memory) -> (Timestamp, MemoryId) {
+fn later(memory: &Memory) -> (Timestamp, MemoryId) {
     (learn::holds_from(memory), memory.id)
 }

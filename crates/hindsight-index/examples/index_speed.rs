@@ -187,6 +187,7 @@ impl World {
             superseded_by: None,
             derived_from: Vec::new(),
             state: State::Active,
+            forgotten_from: None,
             usage: Usage::default(),
             version: 1,
             embedding_model: None,

@@ -87,6 +87,7 @@ impl TryFrom<v1::Memory> for Memory {
                 .map(|(index, id)| text::parsed(&format!("derived_from[{index}]"), id))
                 .collect::<Result<_, Invalid>>()?,
             state: words::required("state", wire.state)?,
+            forgotten_from: None,
             usage: wire.usage.map(Usage::try_from).transpose()?.unwrap_or_default(),
             version: wire.version,
             embedding_model: text::optional(wire.embedding_model),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hindsight_core::scoring::bm25;
 
 use crate::plan::{Channel, NEIGHBOUR_MS, Plan, window_score};
+use crate::timing::Watch;
 use crate::view::{Facts, ReadView};
 
 /// One candidate, scored on every channel of the plan.
@@ -43,23 +44,25 @@ pub struct Question<V: ReadView> {
 }
 
 /// Collects candidates in the order of their handles, so that the result does not depend on which channel was first.
-pub fn collect<V: ReadView>(
+pub(crate) fn collect<V: ReadView>(
     view: &V,
     set: &V::Set,
     plan: &mut Plan,
     question: &Question<V>,
+    watch: &Watch<'_>,
 ) -> Vec<Candidate<V::Id>> {
     let mut ids = BTreeSet::new();
-    let nearest = question.vector.as_ref().zip(plan.vector_limit());
-    let nearest = nearest.map(|(vector, limit)| view.vector_top(set, vector, limit, plan.exact));
-    let (nearest, way) = nearest.unzip();
-    plan.way = way;
-    for channel in &plan.channels {
-        let found = match channel {
-            Channel::Vector { .. } => ids_of(nearest.iter().flatten()),
-            _ => bring(view, set, plan, channel, question),
+    for channel in plan.channels.clone() {
+        let found = match (&channel, &question.vector) {
+            (Channel::Vector { limit, .. }, Some(vector)) => {
+                let (nearest, way) = view.vector_top(set, vector, *limit, plan.exact);
+                plan.way = Some(way);
+                ids_of(&nearest)
+            }
+            _ => bring(view, set, plan, &channel, question),
         };
         plan.found.push(found.len());
+        plan.times.channels.push(watch.lap());
         ids.extend(found);
     }
     // What stands beside a find in its session becomes a candidate too: an answer often follows what was said before it.
@@ -72,6 +75,7 @@ pub fn collect<V: ReadView>(
         }
     }
     plan.candidates = ids.len();
+    plan.times.neighbours = watch.lap();
     let neighbours_of = |id: V::Id| match beside.remove(&id) {
         Some(neighbours) => neighbours,
         None if plan.neighbour_weight > 0.0 => view.neighbours(set, id, NEIGHBOUR_MS),
@@ -81,6 +85,7 @@ pub fn collect<V: ReadView>(
     let mut candidates: Vec<Candidate<V::Id>> =
         ids.into_iter().map(|id| score(view, plan, question, id, neighbours_of(id))).collect();
     support(&mut candidates);
+    plan.times.scores = watch.lap();
     candidates
 }
 

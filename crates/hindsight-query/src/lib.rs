@@ -6,7 +6,8 @@
 //!
 //! Reading order: [`view`] (what a namespace must answer), [`plan`] (what will be done, and the tree that
 //! `explain` prints), [`candidates`] (the channels), [`rank`] (one scale, one score, one order), `cut` and `hits` (who of
-//! them is returned), `explain` (why one is not), [`run`] (the whole, step by step).
+//! them is returned), `explain` (why one is not), [`run`] (the whole, step by step),
+//! [`timing`] (how long each step took, by a timer that is lent).
 #![forbid(unsafe_code)]
 
 pub mod candidates;
@@ -16,11 +17,13 @@ mod hits;
 pub mod plan;
 pub mod rank;
 pub mod run;
+pub mod timing;
 pub mod view;
 
 pub use cut::COLLAPSE_SIMILARITY;
 pub use plan::Plan;
 pub use run::{explain, recall};
+pub use timing::When;
 pub use view::{Allowed, Facts, ReadView, VectorWay};
 
 #[cfg(test)]

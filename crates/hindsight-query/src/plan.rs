@@ -6,6 +6,7 @@ use hindsight_core::scoring::fusion;
 use hindsight_core::timewords::Window;
 use hindsight_core::{AsOf, Axis, Fusion, Mode, Recall};
 
+use crate::timing::{Times, Took};
 use crate::view::VectorWay;
 
 /// Candidates that the vector channel brings, at least.
@@ -129,6 +130,8 @@ pub struct Plan {
     pub as_of: Option<AsOf>,
     /// How much hits should differ from each other.
     pub diversity: Option<f64>,
+    /// How long each step took, where somebody measured.
+    pub times: Times,
 }
 
 /// How many candidates collapsed into others, and how many were held back.
@@ -189,13 +192,8 @@ impl Plan {
             choice: Counts::default(),
             as_of: recall.as_of,
             diversity: recall.diversity,
+            times: Times::default(),
         }
-    }
-
-    /// Most candidates of the vector channel, if it runs.
-    pub(crate) fn vector_limit(&self) -> Option<usize> {
-        let mut vectors = self.channels.iter().filter(|channel| matches!(channel, Channel::Vector { .. }));
-        vectors.next().map(Channel::limit)
     }
 
     /// The share of relevance that a channel has after the absent ones gave theirs away.
@@ -207,10 +205,18 @@ impl Plan {
 
 impl Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "recall: {} returned of {} candidates", self.returned, self.candidates)?;
+        let times = &self.times;
+        writeln!(f, "recall: {} returned of {} candidates{}", self.returned, self.candidates, times.all)?;
         match self.fusion {
-            Fusion::Weighted => writeln!(f, "├─ rank: min-max, weighted mean")?,
-            Fusion::Rrf => writeln!(f, "├─ rank: reciprocal ranks, k = {}", hindsight_core::recall::RRF_K)?,
+            Fusion::Weighted => writeln!(f, "├─ rank: min-max, weighted mean{}", times.rank)?,
+            Fusion::Rrf => {
+                writeln!(
+                    f,
+                    "├─ rank: reciprocal ranks, k = {}{}",
+                    hindsight_core::recall::RRF_K,
+                    times.rank
+                )?;
+            }
         }
         for (index, channel) in self.channels.iter().enumerate() {
             let found = self.found.get(index).copied().unwrap_or(0);
@@ -219,23 +225,20 @@ impl Display for Plan {
                 Channel::Newest { .. } => {}
                 _ => write!(f, ", share {:.2}", self.share(channel))?,
             }
-            match (channel, self.way) {
-                (Channel::Vector { .. }, Some(way)) => writeln!(f, ", {way}")?,
-                _ => writeln!(f)?,
+            if let (Channel::Vector { .. }, Some(way)) = (channel, self.way) {
+                write!(f, ", {way}")?;
             }
+            writeln!(f, "{}", times.channels.get(index).copied().unwrap_or_default())?;
         }
         if self.neighbour_weight > 0.0 {
-            writeln!(
-                f,
-                "├─ neighbours in the session: {:.2} beside a memory's own 1",
-                self.neighbour_weight
-            )?;
+            let (weight, took) = (self.neighbour_weight, times.neighbours);
+            writeln!(f, "├─ neighbours in the session: {weight:.2} beside a memory's own 1{took}")?;
         }
         if let Some(window) = &self.window {
             writeln!(f, "├─ time words {:?}: {} to {}", window.words, window.from, window.to)?;
         }
         if !self.names.is_empty() {
-            writeln!(f, "├─ names: {}", self.names.join(", "))?;
+            writeln!(f, "├─ names: {}{}", self.names.join(", "), times.names)?;
         }
         if let Some(share) = self.diversity {
             writeln!(f, "├─ diversity: {share:.2} for being different")?;
@@ -248,7 +251,11 @@ impl Display for Plan {
             let what = if as_of.axis == Axis::Valid { "was true" } else { "was known" };
             writeln!(f, "├─ as of {}: what {what} then", as_of.at)?;
         }
-        write!(f, "└─ filter: {} allowed, exact", self.allowed)
+        if times.all != Took::default() {
+            let Times { words, scores, cut, contents, .. } = times;
+            writeln!(f, "├─ words read{words}; candidates scored{scores}; cut{cut}; contents{contents}")?;
+        }
+        write!(f, "└─ filter: {} allowed, exact{}", self.allowed, times.filter)
     }
 }
 

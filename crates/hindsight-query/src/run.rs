@@ -10,18 +10,30 @@ use crate::explain::{self as why, Verdict};
 use crate::hits;
 use crate::plan::Plan;
 use crate::rank::{self, Ranked};
+use crate::timing::{Times, Watch, When};
 use crate::view::{Allowed, ReadView};
 
-/// Answers `recall` from `view`. `clock` is the time of the answer where the request names none.
+/// Answers `recall` from `view`. `when` has the time of the answer where the request names none; a timer in it is asked for the
+/// plan alone.
 ///
 /// # Errors
 /// When a field of the request is wrong, or it asks for a time before the first memory.
-pub fn recall<V: ReadView>(view: &V, recall: &Recall, clock: Timestamp) -> Result<Recalled, Invalid> {
-    let Found { now, set: _, allowed: _, mut plan, question, candidates } = find(view, recall, clock)?;
+pub fn recall<'t, V: ReadView>(
+    view: &V,
+    recall: &Recall,
+    when: impl Into<When<'t>>,
+) -> Result<Recalled, Invalid> {
+    let when = when.into();
+    let watch = when.watch();
+    let Found { now, set: _, allowed: _, mut plan, question, candidates } =
+        find(view, recall, when.clock, &watch)?;
     // 4. One scale, one score, one order; then what is held back, collapsed and cut, and contents of the winners only.
     let ranked = rank::rank(&plan, recall, now, candidates);
+    plan.times.rank = watch.lap();
     let mut choice = cut::choose(view, recall, &ranked);
+    plan.times.cut = watch.lap();
     let (hits, text) = hits::of(view, recall, now, &ranked, &mut choice, &question);
+    (plan.times.contents, plan.times.all) = (watch.lap(), watch.all());
     plan.returned = hits.len();
     plan.choice = choice.counts();
     let gone = hits.len() + plan.choice.collapsed + plan.choice.held_back;
@@ -47,17 +59,22 @@ pub fn recall<V: ReadView>(view: &V, recall: &Recall, clock: Timestamp) -> Resul
 ///
 /// # Errors
 /// As [`recall()`].
-pub fn explain<V: ReadView>(
+pub fn explain<'t, V: ReadView>(
     view: &V,
     recall: &Recall,
-    clock: Timestamp,
+    when: impl Into<When<'t>>,
     id: MemoryId,
 ) -> Result<Explanation, Invalid> {
-    let Found { now, set, allowed, mut plan, question, candidates } = find(view, recall, clock)?;
-    let place = view.place(&set, &allowed, id);
+    let when = when.into();
+    let watch = when.watch();
+    let Found { now, set, allowed, mut plan, question, candidates } = find(view, recall, when.clock, &watch)?;
     let mut ranked = rank::rank(&plan, recall, now, candidates.clone());
+    plan.times.rank = watch.lap();
     let mut choice = cut::choose(view, recall, &ranked);
+    plan.times.cut = watch.lap();
     plan.returned = hits::of(view, recall, now, &ranked, &mut choice, &question).0.len();
+    (plan.times.contents, plan.times.all) = (watch.lap(), watch.all());
+    let place = view.place(&set, &allowed, id);
     plan.choice = choice.counts();
     let row = |ranked: &[Ranked<V::Id>]| {
         let place = place.as_ref().ok()?;
@@ -98,7 +115,12 @@ struct Found<'r, V: ReadView> {
     candidates: Vec<Candidate<V::Id>>,
 }
 
-fn find<'r, V: ReadView>(view: &V, recall: &'r Recall, clock: Timestamp) -> Result<Found<'r, V>, Invalid> {
+fn find<'r, V: ReadView>(
+    view: &V,
+    recall: &'r Recall,
+    clock: Timestamp,
+    watch: &Watch<'_>,
+) -> Result<Found<'r, V>, Invalid> {
     recall.check()?;
     let now = recall.now.or(recall.as_of.map(|as_of| as_of.at)).unwrap_or(clock);
     // 1. What the words mean: a span of time, and the terms that are left.
@@ -106,6 +128,7 @@ fn find<'r, V: ReadView>(view: &V, recall: &'r Recall, clock: Timestamp) -> Resu
     let text = without_time_words(&recall.query, window.as_ref());
     let terms = view.analyse(&text);
     let bound = view.keyword_bound(&terms);
+    let words = watch.lap();
     // 2. The exact set of memories that may be returned.
     let allowed = Allowed {
         filter: &recall.filter,
@@ -118,15 +141,17 @@ fn find<'r, V: ReadView>(view: &V, recall: &'r Recall, clock: Timestamp) -> Resu
     let set = view.allowed(&allowed);
     let count = view.count(&set);
     check_as_of(view, recall, clock, count)?;
+    let filter = watch.lap();
     // 3. The channels, side by side; every candidate on every channel.
     let looks_for_names = recall.mode == Mode::Hybrid && recall.weights.entity > 0.0;
     let entities = view.entities(&set, if looks_for_names { &text } else { "" });
     let names = view.entity_names(&entities);
     let names_share = share_of_names(view, &names, bound);
     let mut plan = Plan::new(recall, count, bound > 0.0, names, window);
+    plan.times = Times { words, filter, names: watch.lap(), ..Times::default() };
     let vector = recall.vector.as_ref().map(|vector| view.prepare(vector));
     let question = Question { vector, terms, bound, entities, names_share };
-    let candidates = candidates::collect(view, &set, &mut plan, &question);
+    let candidates = candidates::collect(view, &set, &mut plan, &question, watch);
     Ok(Found { now, set, allowed, plan, question, candidates })
 }
 

@@ -11,7 +11,7 @@
 //! Without credentials it binds loopback only; and since any web page can reach loopback, the HTTP port then refuses what a
 //! browser sends for another site. `access` has the locks: who may make which call, and in which namespace.
 //!
-//! Reading order: [`config`] (what can be set), [`server`] (start and stop), `access`, `app`, `net`, `grpc`, `http`, [`logging`],
+//! Reading order: [`config`] (what can be set), [`server`] (start and stop), `access`, `app`, `net`, `grpc`, `http`, `metrics`, [`logging`],
 //! [`error`] (why it does not start, and the exit code).
 #![forbid(unsafe_code)]
 
@@ -22,6 +22,7 @@ pub mod error;
 mod grpc;
 mod http;
 pub mod logging;
+mod metrics;
 mod net;
 pub mod server;
 mod signals;

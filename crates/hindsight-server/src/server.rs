@@ -24,6 +24,7 @@ use crate::{
     config::Config,
     error::ServeError,
     grpc, http,
+    metrics::{Metrics, Source},
     net::{ConnectionLimits, Front, Guard, Listener, Phase, Places, Tls, guard::RequestIds},
     signals::{Signals, ignore_file_size_limit},
 };
@@ -76,7 +77,10 @@ impl Server {
         let engine = Arc::new(engine);
         open_trail(&access, config).await?;
         let (phase, phase_seen) = watch::channel(Phase::Serving);
-        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), phase_seen.clone()));
+        let metrics = Metrics::new(hindsight_storage::store::FORMAT_VERSION);
+        let (seen, counted) = (phase_seen.clone(), Arc::clone(&metrics));
+        let app = Arc::new(App::new(Arc::clone(&engine), embedder, config, now(), seen, counted));
+        metrics.watch(Source::new(&engine, &app, &access));
         let reporter = tonic_health::server::HealthReporter::new();
         grpc::health::report(&reporter, true).await;
         let ids = Arc::new(RequestIds::new(run_number()));
@@ -85,6 +89,7 @@ impl Server {
             request_max: Duration::from_millis(config.timeouts.request_ms),
             queue_max: Duration::from_millis(config.timeouts.queue_ms),
             ids: Arc::clone(&ids),
+            metrics: Arc::clone(&metrics),
         };
         let limits = ConnectionLimits::of(config);
         let places = Places::new(config.limits.connections, config.limits.connections_per_ip);
@@ -94,6 +99,7 @@ impl Server {
             router,
             limits: Arc::clone(&limits),
             places: places.clone(),
+            metrics: Arc::clone(&metrics),
             tls: tls.clone(),
         };
         let grpc_router =

@@ -11,19 +11,21 @@ use crate::{
     erasure::Erasure,
     manifest::Edit,
     records::SeenRequest,
-    stored::{StoredBatch, StoredEdit, StoredErasure, StoredRecord, StoredSeen},
+    stored::{StoredBatch, StoredEdit, StoredErasure, StoredRecord, StoredSeen, remembers_where_it_was},
 };
 
 /// The newest schema that this version reads. What an older one can say is written in that one, so that an older
 /// version reads it.
-pub const SCHEMA_VERSION: u16 = 3;
+pub const SCHEMA_VERSION: u16 = 4;
 /// The schema of records and requests, of batches of nothing but puts and changes of state, and of edits that name neither
 /// the stamp of the directory nor the model of a namespace. But for what came with schema 2 the two are the same.
 const SCHEMA_1: u16 = 1;
 /// The schema of what schema 1 can't say, but for what came with schema 3.
 const SCHEMA_2: u16 = 2;
 /// The schema of batches and edits that set settings, and of purges that know values again.
-const SCHEMA_3: u16 = SCHEMA_VERSION;
+const SCHEMA_3: u16 = 3;
+/// The schema of a forgotten memory that remembers where it was before, and of edits that take a model away.
+const SCHEMA_4: u16 = SCHEMA_VERSION;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +144,7 @@ pub fn batch_namespace(bytes: &[u8]) -> Result<Namespace, CodecError> {
 /// # Errors
 /// As [`encode_batch`].
 pub fn encode_record(record: &Record, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
-    encode(StoredRecord::try_from(record)?, bytes)
+    encode_as(schema_of_record(record), StoredRecord::try_from(record)?, bytes)
 }
 
 /// The record that `encode_record` made these bytes of.
@@ -197,9 +199,15 @@ pub(crate) fn decode_erasures(bytes: &[u8]) -> Result<Vec<Erasure>, CodecError> 
 }
 
 /// The oldest schema that can say it.
+fn schema_of_record(record: &Record) -> u16 {
+    if remembers_where_it_was(&record.memory) { SCHEMA_4 } else { SCHEMA_1 }
+}
+
+/// The oldest schema that can say it.
 fn schema_of_change(change: &Change) -> u16 {
     match change {
-        Change::Put(_) | Change::SetState { .. } => SCHEMA_1,
+        Change::Put(record) => schema_of_record(record),
+        Change::SetState { .. } => SCHEMA_1,
         Change::Stand { .. } | Change::Access { .. } | Change::DropNamespace => SCHEMA_2,
         Change::Purge(purge) => schema_of_purge(purge),
         Change::Settings(_) => SCHEMA_3,
@@ -214,6 +222,7 @@ fn schema_of_purge(purge: &Purge) -> u16 {
 /// The oldest schema that can say it.
 fn schema_of_edit(edit: &Edit) -> u16 {
     match edit {
+        Edit::SetModel { model, .. } if model.is_none() => SCHEMA_4,
         Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
         Edit::SetSettings { .. } => SCHEMA_3,
         _ => SCHEMA_1,

@@ -44,6 +44,11 @@ pub trait Io: Send + Sync + 'static {
     fn file_len(&self, path: &Path) -> io::Result<u64>;
     /// Milliseconds since the Unix epoch. May step back; no order may come from it.
     fn now_ms(&self) -> u64;
+    /// Microseconds since any moment, to measure how long something takes: never steps back. Nothing may be decided by it. On
+    /// a machine whose time is made up, it is that time.
+    fn elapsed_us(&self) -> u64 {
+        self.now_ms().saturating_mul(1_000)
+    }
     /// 64 random bits that a client of the database can't guess.
     fn random(&self) -> io::Result<u64>;
     /// Bytes that can still be written on the file system of `path`.
@@ -85,6 +90,9 @@ impl<I: Io> Io for std::sync::Arc<I> {
     }
     fn now_ms(&self) -> u64 {
         I::now_ms(self)
+    }
+    fn elapsed_us(&self) -> u64 {
+        I::elapsed_us(self)
     }
     fn random(&self) -> io::Result<u64> {
         I::random(self)

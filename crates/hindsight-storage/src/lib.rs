@@ -61,7 +61,7 @@ pub use codec::{
 };
 pub use erasure::{Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt, LedgerFault};
 pub use error::{IoFailure, ReplayError, StorageError, StorageErrorKind};
-pub use log::{Committed, DroppedSegments, Log, Pace};
+pub use log::{Committed, DroppedSegments, Log, Pace, SYNC_BOUNDS_US, SyncCounts};
 pub use manifest::{StoredModel, StoredNamespace};
 pub use options::LogOptions;
 pub use real::{RealFile, RealIo};

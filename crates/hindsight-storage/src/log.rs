@@ -19,6 +19,7 @@ mod progress;
 mod room;
 mod segments;
 mod sync;
+mod times;
 mod writer;
 
 use std::{
@@ -47,6 +48,8 @@ use pending::{Pending, Push};
 use progress::Progress;
 pub use segments::DroppedSegments;
 use sync::Mutex;
+use times::SyncTimes;
+pub use times::{SYNC_BOUNDS_US, SyncCounts};
 pub(crate) use writer::Tail;
 use writer::Writer;
 
@@ -95,6 +98,7 @@ struct Shared<I: Io> {
     /// Held during a commit: at most one runs at a time.
     writer: Mutex<Writer<I>>,
     has_committer: AtomicBool,
+    times: Arc<SyncTimes>,
     /// Bytes of all batches that were replayed or appended.
     logged_bytes: AtomicU64,
 }
@@ -136,12 +140,14 @@ impl<I: Io> Log<I> {
         let (tail, recovered) = recovery::recover(io.as_ref(), &place, &space, floor, sink, end)?;
         let options = place.options.clone();
         let last_lsn = tail.last_lsn;
+        let times = Arc::new(SyncTimes::new());
         let shared = Shared {
             pending: Pending::new(last_lsn, (tail.end.offset, tail.segment.allocated), &options),
             space,
             progress: Progress::new(last_lsn),
-            writer: Mutex::new(Writer::new(io, place, tail)),
+            writer: Mutex::new(Writer::new(io, place, tail, Arc::clone(&times))),
             has_committer: AtomicBool::new(false),
+            times,
             logged_bytes: AtomicU64::new(recovered.bytes_replayed),
             options,
         };
@@ -293,6 +299,12 @@ impl<I: Io> Log<I> {
     #[must_use]
     pub fn logged_bytes(&self) -> u64 {
         self.shared.logged_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The syncs since the log was opened. Waits for none of them.
+    #[must_use]
+    pub fn sync_counts(&self) -> SyncCounts {
+        self.shared.times.counts()
     }
 
     /// Whether the log takes writes.

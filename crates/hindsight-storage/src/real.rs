@@ -6,7 +6,8 @@ use std::{
     io,
     os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     path::Path,
-    time::{SystemTime, UNIX_EPOCH},
+    sync::OnceLock,
+    time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
 use rustix::fs::{Advice, FallocateFlags, FlockOperation, fadvise, fallocate, flock, statvfs, syncfs};
@@ -98,6 +99,11 @@ impl Io for RealIo {
     fn now_ms(&self) -> u64 {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        static BEGUN: OnceLock<Instant> = OnceLock::new();
+        u64::try_from(BEGUN.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
     fn random(&self) -> io::Result<u64> {

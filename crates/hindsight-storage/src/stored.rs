@@ -15,6 +15,7 @@ use hindsight_core::{Batch, Change, Embedding, Lsn, MemoryId, NamedVector, Recor
 use crate::{codec::CodecError, records::SeenRequest};
 pub(crate) use edit::StoredEdit;
 use memory::StoredMemory;
+pub(crate) use memory::remembers_where_it_was;
 pub(crate) use purge::StoredErasure;
 use purge::StoredPurge;
 use settings::StoredSettings;
@@ -214,8 +215,9 @@ impl From<&NamedVector> for StoredVector {
     fn from(vector: &NamedVector) -> Self {
         let NamedVector { role, embedding } = vector;
         let mut components = vec![0; embedding.dimension() * 4];
-        for (place, component) in components.chunks_exact_mut(4).zip(embedding.as_slice()) {
-            place.copy_from_slice(&component.to_le_bytes());
+        // Places of a length that is known: where numbers lie like this in memory, it becomes one copy.
+        for (place, component) in components.as_chunks_mut::<4>().0.iter_mut().zip(embedding.as_slice()) {
+            *place = component.to_le_bytes();
         }
         StoredVector { role: role.code(), components }
     }

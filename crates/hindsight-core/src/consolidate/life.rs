@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::RuleTuning;
-use super::note::note;
+use super::note::{keep, note};
 use crate::change::Standing;
 use crate::invalid::Invalid;
 use crate::kind::RuleEventKind;
@@ -57,8 +57,10 @@ fn enter(memory: &mut Memory, state: RuleState, what: RuleEventKind, at: Timesta
     note(memory, what, at);
 }
 
-/// Notes on a rule that a change of its fields has brought it into another state.
+/// Notes on a rule that a change of its fields has brought it into another state. What became of it, and what it rests on, is
+/// the database's to say: it stays whatever the change puts in the place of its metadata.
 pub fn note_state(before: &Memory, after: &mut Memory, at: Timestamp) {
+    keep(before, after);
     let state = |memory: &Memory| memory.rule.as_deref().map(|rule| rule.rule_state);
     if state(before) != state(after) {
         note(after, RuleEventKind::ByHand, at);

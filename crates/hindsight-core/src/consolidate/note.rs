@@ -68,6 +68,27 @@ pub fn events(memory: &Memory) -> Vec<RuleEvent> {
     events.iter().filter_map(|event| serde_json::from_value(event.clone()).ok()).collect()
 }
 
+/// Keeps what a rule remembers of itself when a change brings other metadata. Where that leaves no room for all of it, the
+/// oldest events give way.
+pub(super) fn keep(before: &Memory, after: &mut Memory) {
+    if before.rule.is_none() {
+        return;
+    }
+    for key in [BASIS, EVENTS] {
+        after.metadata.remove(key);
+        let kept = before.metadata.get(key).cloned();
+        after.metadata.extend(kept.map(|value| (key.to_owned(), value)));
+    }
+    let is_too_long =
+        |memory: &Memory| Value::Object(memory.metadata.clone()).to_string().len() > METADATA_BYTES_MAX;
+    while is_too_long(after) {
+        match after.metadata.get_mut(EVENTS) {
+            Some(Value::Array(events)) if !events.is_empty() => drop(events.remove(0)),
+            _ => return drop((after.metadata.remove(EVENTS), after.metadata.remove(BASIS))),
+        }
+    }
+}
+
 /// Notes what happened to a rule, as it now stands. The oldest events give way, and where the caller's own metadata fills
 /// all the room, nothing is noted.
 pub(super) fn note(memory: &mut Memory, what: RuleEventKind, at: Timestamp) {

@@ -208,6 +208,7 @@ impl Checked {
             superseded_by: None,
             derived_from: self.derived_from,
             state: State::Active,
+            forgotten_from: None,
             usage: Usage::default(),
             version: 1,
             embedding_model,

@@ -1,9 +1,11 @@
 //! How rulings are stored, and told.
 
+use hindsight_core::change::WAS_THERE;
 use hindsight_core::consolidate::Ruling;
 use hindsight_core::draft::Moment;
 use hindsight_core::{
-    Change, Draft, Invalid, Memory, MemoryId, Namespace, RawVectors, Record, RuleChange, Timestamp, learn,
+    Change, Draft, Invalid, Lsn, Memory, MemoryId, Namespace, RawVectors, Record, RuleChange, Timestamp,
+    learn,
 };
 use hindsight_storage::io::Io;
 
@@ -132,24 +134,38 @@ pub(super) fn would_be(ruling: Ruling, namespace: &Namespace, at: Timestamp) -> 
     }
 }
 
-fn told(rule: Memory, (agreeing, episodes): (u32, u32), replaces: Vec<MemoryId>) -> ConsolidatedRule {
-    let change = match (rule.version, replaces.is_empty()) {
-        (0 | 1, true) => RuleChange::Created,
-        (0 | 1, false) => RuleChange::Replaced,
-        _ => RuleChange::Revised,
+fn told(rule: Memory, counts: (u32, u32), replaces: Vec<MemoryId>) -> ConsolidatedRule {
+    told_as(rule.version > 1, rule, counts, replaces)
+}
+
+fn told_as(
+    was_there: bool,
+    rule: Memory,
+    (agreeing, episodes): (u32, u32),
+    replaces: Vec<MemoryId>,
+) -> ConsolidatedRule {
+    let change = match (was_there, replaces.is_empty()) {
+        (true, _) => RuleChange::Revised,
+        (false, true) => RuleChange::Created,
+        (false, false) => RuleChange::Replaced,
     };
     ConsolidatedRule { change, rule, agreeing, episodes, replaces }
 }
 
-/// What a repeated request did when it came first, as far as its last batch tells.
-pub(super) fn done_before(state: &NamespaceState, seen: &Seen) -> Consolidated {
-    let mut done = Consolidated { replayed: true, revision: seen.lsn, ..Consolidated::default() };
-    let rules = seen.ids.iter().filter_map(|id| state.record(*id)).map(|record| &record.memory);
-    for rule in rules.filter(|memory| memory.superseded_by.is_none_or(|by| !seen.ids.contains(&by))) {
-        let replaces: Vec<MemoryId> =
-            state.superseded_by(rule.id).filter(|older| seen.ids.contains(older)).collect();
-        let support = rule.rule.as_deref().map_or(0, |rule| rule.support);
-        done.tell(told(rule.clone(), (support, support), replaces));
+/// What a repeated request did when it came first, by what its batches tell.
+pub(super) fn done_before(state: &NamespaceState, seen: &[Seen]) -> Consolidated {
+    let revision = seen.last().map_or(Lsn(0), |last| last.lsn);
+    let mut done = Consolidated { replayed: true, revision, ..Consolidated::default() };
+    for Seen { ids, .. } in seen {
+        let rules = ids.iter().enumerate().filter_map(|(at, id)| Some((at, &state.record(*id)?.memory)));
+        for (at, rule) in rules.filter(|(_, memory)| memory.superseded_by.is_none_or(|by| !ids.contains(&by)))
+        {
+            let replaces: Vec<MemoryId> =
+                state.superseded_by(rule.id).filter(|older| ids.contains(older)).collect();
+            let support = rule.rule.as_deref().map_or(0, |rule| rule.support);
+            let was_there = ids.get(at + 1) == Some(&WAS_THERE);
+            done.tell(told_as(was_there, rule.clone(), (support, support), replaces));
+        }
     }
     done
 }

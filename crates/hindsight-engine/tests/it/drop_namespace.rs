@@ -7,7 +7,7 @@ use hindsight_engine::{
     BatchRequest, DropRequest, ForgetRequest, ForgetTarget, Maker, Unsynced, UpdateRequest, WriteItem,
 };
 
-use crate::support::{Db, fact, ns, open};
+use crate::support::{Db, fact, ns, open, vectors};
 
 fn bytes_of(path: &Path) -> u64 {
     let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
@@ -147,4 +147,21 @@ fn compaction_after_load_and_churn_disk_stays_within_1_3_of_raw() {
     db.engine.checkpoint().unwrap();
     let now = bytes_of(&db.dir.path().join("ns"));
     assert!(now * 10 <= raw * 13, "{raw} bytes raw, {now} after forgetting");
+}
+
+/// W12: the model of a namespace is fixed by its first vector, and a new life has not had any.
+#[test]
+fn w12_a_namespace_that_begins_anew_has_no_model_also_after_a_checkpoint() {
+    let db = Db::new();
+    db.try_write(fact("the old life"), vectors("model-a", &[1.0, 0.0])).unwrap();
+    db.engine.checkpoint().unwrap();
+    db.engine.drop_namespace(&ns("ops"), DropRequest::default()).and_then(Unsynced::wait).unwrap();
+    db.write(fact("the new life"));
+    assert_eq!(db.engine.model(&ns("ops")), None);
+    db.engine.checkpoint().unwrap();
+    let (db, _) = db.reopen();
+    assert_eq!(db.engine.model(&ns("ops")), None);
+    db.try_write(fact("another dimension"), vectors("model-b", &[1.0, 0.0, 0.0])).unwrap();
+    let (db, _) = db.reopen();
+    assert_eq!(db.engine.model(&ns("ops")).map(|model| model.dimension), Some(3));
 }

@@ -74,3 +74,30 @@ fn an_empty_filter_or_an_unknown_id_forgets_nothing() {
     assert!(matches!(error, EngineError::MemoryNotFound { id, .. } if id == unknown));
     assert_eq!(db.contents("keep"), ["keep me"]);
 }
+
+#[test]
+fn l3_what_was_archived_comes_back_archived_and_what_was_history_as_history() {
+    let db = Db::new();
+    let old =
+        db.write(Draft { expires_at: Some("2020-01-02T00:00:00Z".parse().unwrap()), ..dated("an old note") });
+    db.engine.run_job(hindsight_core::Job::Archive, Some(&ns("ops")), false).unwrap().wait().unwrap();
+    let state = |db: &Db| db.engine.get(&ns("ops"), old.id, None).unwrap().wait().unwrap().memory.state;
+    assert_eq!(state(&db), State::Archived);
+    let restore = || RestoreRequest { ids: vec![old.id], request_id: None };
+    db.engine.forget(&ns("ops"), ids(&[old.id])).unwrap().wait().unwrap();
+    assert_eq!(state(&db), State::Forgotten);
+    // It is remembered in the log, and in the files of a checkpoint.
+    let (db, _) = db.reopen();
+    db.engine.checkpoint().unwrap();
+    let (db, _) = db.reopen();
+    db.engine.restore(&ns("ops"), restore()).unwrap().wait().unwrap();
+    assert_eq!(state(&db), State::Archived);
+    // A second restore is out of the archive.
+    db.engine.restore(&ns("ops"), restore()).unwrap().wait().unwrap();
+    assert_eq!(state(&db), State::Active);
+}
+
+fn dated(content: &str) -> Draft {
+    let valid_from = Some("2020-01-01T00:00:00Z".parse().unwrap());
+    Draft { valid_from, occurred_at: valid_from, ..fact(content) }
+}

@@ -1,14 +1,14 @@
 //! What a memory does when the same, or the opposite, is said again (W3, W6, W7, W8).
 
 use hindsight_core::draft::{EpisodeDraft, SourceDraft};
-use hindsight_core::likeness::Thresholds;
+use hindsight_core::likeness::{LikenessKey, Thresholds};
 use hindsight_core::{
-    Action, Claim, Draft, Kind, Memory, OnDuplicate, Outcome, Recall, Relation, Scope, State, Status,
-    Timestamp,
+    Action, Claim, Draft, Kind, Memory, OnDuplicate, Outcome, Recall, Relation, Scope, SettingsPatch, State,
+    Status, Timestamp,
 };
 use hindsight_engine::{
-    BatchRequest, Engine, EngineError, ErrorKind, Nearness, Options, RestoreRequest, WriteItem, WriteOptions,
-    Written,
+    BatchRequest, Engine, EngineError, ErrorKind, Nearness, Options, RestoreRequest, SettingsRequest,
+    WriteItem, WriteOptions, Written,
 };
 
 use crate::support::{Db, fact, ns, vectors};
@@ -288,7 +288,7 @@ fn w7_what_only_words_show_is_reported_and_nothing_is_replaced() {
     assert!(neighbor.similarity.is_some_and(|similarity| similarity > 0.99));
 }
 
-/// A value that is not true yet, or not any more, replaces nothing that is.
+/// A value that is not true yet, or not any more, replaces nothing that is now.
 #[test]
 fn w7_what_is_not_true_now_replaces_nothing() {
     let db = Db::new();
@@ -296,7 +296,7 @@ fn w7_what_is_not_true_now_replaces_nothing() {
     let next_year = Some(Timestamp::from_ms(4_000_000_000_000));
     let later = Draft { valid_from: next_year, ..with_claim("will live in Rome", ["user", "city", "Rome"]) };
     let later = say(&db, later);
-    assert_eq!((later.outcome, later.neighbors[0].relation), (Outcome::Created, Relation::Conflict));
+    assert_eq!((later.outcome, later.neighbors[0].relation), (Outcome::Superseded, Relation::Superseded));
     let before = Some(Timestamp::from_ms(1_000_000_000_000));
     let earlier = Draft { valid_to: before, ..with_claim("lived in Oslo", ["user", "city", "Oslo"]) };
     assert_eq!(say(&db, earlier).outcome, Outcome::Created);
@@ -403,4 +403,38 @@ fn w8_a_later_success_lowers_the_failure() {
     assert_eq!(get(&db, &later), later, "it failed after that");
     let (db, _) = db.reopen();
     assert!(get(&db, &failure).confidence < failure.confidence);
+}
+
+/// W6: how near two memories have to be is a setting of the namespace.
+#[test]
+fn w6_a_namespace_says_how_near_the_same_is() {
+    let db = Db::new();
+    let set = |share: Option<u32>| {
+        let patch =
+            SettingsPatch { likeness: [(LikenessKey::Duplicate, share)].into(), ..SettingsPatch::default() };
+        db.engine
+            .update_namespace(&ns("ops"), SettingsRequest { patch, request_id: None })
+            .unwrap()
+            .wait()
+            .unwrap();
+    };
+    let tell =
+        |x: f32| db.try_write(fact("The backup runs at night"), vectors("mine", &[1.0, x])).unwrap().outcome;
+    assert_eq!(tell(0.0), Outcome::Created);
+    // A cosine of 0.95.
+    set(Some(99));
+    assert_eq!(tell(0.33), Outcome::Created);
+    set(Some(60));
+    assert_eq!(tell(0.33), Outcome::Reinforced);
+    // Far from both by the numbers that hold where nothing is set.
+    set(None);
+    assert_eq!(tell(3.0), Outcome::Created);
+    let (db, _) = db.reopen();
+    let wrong =
+        SettingsPatch { likeness: [(LikenessKey::Conflict, Some(101))].into(), ..SettingsPatch::default() };
+    let request = SettingsRequest { patch: wrong, request_id: None };
+    assert_eq!(
+        crate::support::fields(db.engine.update_namespace(&ns("ops"), request).unwrap_err()),
+        ["likeness.conflict"]
+    );
 }

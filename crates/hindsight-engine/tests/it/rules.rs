@@ -409,3 +409,59 @@ fn l5_the_nightly_job_makes_the_same_rules() {
     assert_eq!(counts(job(false)), one("revised"));
     assert_eq!(run(&db).rules, []);
 }
+
+/// What a rule remembers of itself is the database's to say.
+#[test]
+fn l5_a_change_of_all_metadata_keeps_what_became_of_a_rule() {
+    let db = Db::new();
+    for at in 0..3 {
+        db.write(failure(at, Some("refresh the token, then retry")));
+    }
+    let rule = run(&db).rules[0].rule.clone();
+    let history = hindsight_core::consolidate::events(&rule);
+    let forged = serde_json::json!({"owner": "ann", "rule_history": []});
+    let patch = hindsight_core::Patch { metadata: forged.as_object().cloned(), ..Default::default() };
+    let request = hindsight_engine::UpdateRequest {
+        id: rule.id,
+        patch,
+        version: None,
+        vectors: None,
+        maker: hindsight_engine::Maker::Caller,
+        allow_forgotten: false,
+        request_id: None,
+    };
+    let updated = db.engine.update(&ns("ops"), request).unwrap().wait().unwrap().memory;
+    assert_eq!(updated.metadata.get("owner"), Some(&serde_json::json!("ann")));
+    assert_eq!(hindsight_core::consolidate::events(&updated), history);
+    assert_eq!(updated.metadata.get("consolidation"), rule.metadata.get("consolidation"));
+    // What it rests on is still known: nothing is found anew.
+    assert_eq!((run(&db).created, run(&db).revised), (0, 0));
+}
+
+/// W9: a run of several batches, sent again, names what all of them did; also after a restart.
+#[test]
+fn w9_l5_a_repeated_consolidation_names_all_its_rules() {
+    let db = Db::new();
+    for case in 0..11 {
+        for at in 0..3 {
+            let mut draft = failure(case * 10 + at, Some("refresh the token, then retry"));
+            draft.task_type = Some(format!("task number {case}"));
+            db.write(draft);
+        }
+    }
+    let request =
+        || ConsolidateRequest { request_id: Some("night-1".to_owned()), ..ConsolidateRequest::default() };
+    let ids = |done: &Consolidated| {
+        let mut ids: Vec<MemoryId> = done.rules.iter().map(|rule| rule.rule.id).collect();
+        ids.sort();
+        ids
+    };
+    let first = consolidate(&db, request());
+    assert_eq!((first.created, first.replayed, first.rules.len()), (11, false, 11));
+    let again = consolidate(&db, request());
+    assert_eq!((again.created, again.replayed, ids(&again)), (11, true, ids(&first)));
+    let (db, _) = db.reopen();
+    assert_eq!(ids(&consolidate(&db, request())), ids(&first));
+    let other = ConsolidateRequest { min_episodes: Some(2), ..request() };
+    assert_eq!(db.engine.consolidate(&ns("ops"), other).unwrap_err().reason(), "REQUEST_ID_REUSED");
+}

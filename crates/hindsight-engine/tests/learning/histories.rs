@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hindsight_core::draft::EpisodeDraft;
 use hindsight_core::{
-    Action, Draft, Filter, Hit, Kind, Memory, MemoryId, Patch, Recall, State, Status, Verdict,
+    Action, AsOf, Axis, Draft, Filter, Hit, Kind, Memory, MemoryId, Patch, Recall, State, Status, Verdict,
 };
 use hindsight_engine::{
     EngineError, FeedbackRequest, ForgetRequest, ForgetTarget, ListRequest, Maker, RestoreRequest,
@@ -30,6 +30,12 @@ enum Event {
         topic: usize,
         which: usize,
         days_ago: i64,
+    },
+    /// A value is said that holds from a day to come.
+    Plan {
+        topic: usize,
+        which: usize,
+        in_days: i64,
     },
     Episode {
         succeeds: bool,
@@ -63,6 +69,8 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         6 => (0..TOPICS_USED, 0..3_usize, prop_oneof![3 => Just(0_i64), 1 => 1_i64..90])
             .prop_map(|(topic, which, days_ago)| Event::Say { topic, which, days_ago }),
+        2 => (0..TOPICS_USED, 0..3_usize, prop::sample::select(vec![5_i64, 30, 30, 70]))
+            .prop_map(|(topic, which, in_days)| Event::Plan { topic, which, in_days }),
         2 => (any::<bool>(), any::<bool>()).prop_map(|(succeeds, tool)| Event::Episode { succeeds, tool }),
         4 => (index(), verdict, task).prop_map(|(memory, verdict, task)| Event::Judge { memory, verdict, task }),
         2 => index().prop_map(Event::Forget),
@@ -182,6 +190,15 @@ impl Life {
                 let said = Draft { occurred_at, ..draft(&TOPICS[*topic], *which) };
                 self.send(&Request::Write(Box::new(said)))
             }
+            Event::Plan { topic, which, in_days } => {
+                // Until then there may be none.
+                self.maimed.insert(*topic);
+                // Days that are counted from the same hour can fall together.
+                let day = (self.world.now().as_ms() / DAY + in_days) * DAY;
+                let valid_from = Some(hindsight_core::Timestamp::from_ms(day));
+                let said = Draft { valid_from, ..draft(&TOPICS[*topic], *which) };
+                self.send(&Request::Write(Box::new(said)))
+            }
             Event::Episode { succeeds, tool } => {
                 self.send(&Request::Write(Box::new(episode(*succeeds, *tool))))
             }
@@ -237,8 +254,7 @@ impl Life {
     }
 
     fn forget_and_restore(&mut self, index: &Index) -> Result<(), TestCaseError> {
-        // What is restored out of the archive is active: somebody wants it.
-        let is_kept = |memory: &Memory| matches!(memory.state, State::Active | State::Superseded);
+        let is_kept = |memory: &Memory| memory.state != State::Forgotten;
         let Some(memory) = self.pick(index).filter(is_kept) else { return Ok(()) };
         let before = self.memories();
         self.send(&Request::Forget(memory.id))?;
@@ -254,6 +270,20 @@ impl Life {
 
     fn maim(&mut self, memory: &Memory) {
         self.maimed.extend((0..TOPICS_USED).filter(|topic| is_about(memory, *topic)));
+    }
+
+    /// The values of a topic that a question about a time is answered with.
+    fn true_at(&self, topic: usize, at: hindsight_core::Timestamp) -> BTreeSet<String> {
+        let as_of = Some(AsOf { at, axis: Axis::Valid });
+        let query = TOPICS[topic].question.to_owned();
+        let recall = Recall { query, as_of, observe: true, top_k: 50, ..Recall::default() };
+        let recalled = match self.world.engine().recall(&ns(NAMESPACE), &recall) {
+            Ok(recalled) => recalled.wait().unwrap(),
+            // A time before the first memory.
+            Err(_) => return BTreeSet::new(),
+        };
+        let about = recalled.hits.into_iter().filter(|hit| is_about(&hit.memory, topic));
+        about.flat_map(|hit| hit.memory.claims.into_iter().map(|claim| claim.value)).collect()
     }
 
     fn hits(&self, topic: usize, observe: bool) -> Vec<Hit> {
@@ -286,7 +316,15 @@ impl Life {
                 prop_assert!(steps <= all.len(), "a chain of replacements has no end: {}", memory.content);
             }
         }
-        let now = self.world.now();
+        for days in [0, 5, 30, 70, 200] {
+            self.check_values(&all, days)?;
+        }
+        Ok(())
+    }
+
+    /// One value at a time of each topic, now and in so many days, by what the memories say and by what is answered.
+    fn check_values(&self, all: &[Memory], days: i64) -> Result<(), TestCaseError> {
+        let now = self.world.now().plus_ms(days * DAY);
         for (topic, what) in TOPICS.iter().enumerate().take(TOPICS_USED) {
             let about = || all.iter().filter(|memory| is_about(memory, topic));
             // The same value may be said twice, in words that are bound to their day.
@@ -295,6 +333,8 @@ impl Life {
                 .flat_map(|memory| memory.claims.iter().map(|claim| claim.value.as_str()))
                 .collect();
             prop_assert!(heads.len() <= 1, "true at once: {heads:?}");
+            let told = self.true_at(topic, now);
+            prop_assert!(told.len() <= 1, "told as true in {days} days: {told:?}");
             let is_whole = about().next().is_some() && !self.maimed.contains(&topic);
             prop_assert!(!is_whole || heads.len() == 1, "no value is true: {:?}", what.subject);
         }

@@ -17,8 +17,7 @@ const WHAT: &str = "Say which memories of a search helped, so that the right one
 pub(super) fn tool() -> Tool {
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
     let schema = Schema::default()
-        .text("recall_id", "Of the search")
-        .require("recall_id")
+        .text("recall_id", "Of the search; none for rules that memory_rules listed")
         .texts("used", "Ids that helped")
         .texts("ignored", "Ids beside the point")
         .texts("wrong", "Ids of what is untrue")
@@ -35,15 +34,17 @@ pub(super) async fn call<S: Store>(store: &S, arguments: Arguments) -> Result<Re
 
 fn read(mut arguments: Arguments) -> Result<Judgement, Invalid> {
     let recall_id = arguments.parsed("recall_id")?;
-    if recall_id.is_none() {
-        return Err(Invalid::one("recall_id", "is missing: memory_search gives one with its answer"));
-    }
     let mut items = Vec::new();
     for verdict in Verdict::ALL {
         items.extend(ids(&mut arguments, verdict.as_str())?.into_iter().map(|id| (id, *verdict)));
     }
     let task_status = arguments.parsed("outcome")?;
     arguments.finish()?;
+    // A rule under observation is in no search: whoever followed it names it alone.
+    if recall_id.is_none() && items.is_empty() {
+        let right = "is missing: memory_search gives one with its answer; or name what was used";
+        return Err(Invalid::one("recall_id", right));
+    }
     if items.is_empty() && task_status.is_none() {
         return Err(Invalid::one("used", "is missing: name memories, or say how the task ended in outcome"));
     }

@@ -754,6 +754,10 @@ pub struct NamespaceSettings {
     /// `rules.trust_agents`, or all as `rules`.
     #[prost(map = "string, uint32", tag = "3")]
     pub rules: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
+    /// From which cosine on two memories are taken for one (`duplicate`), or for opposites (`conflict`), if their words say so too,
+    /// in hundredths, where that differs from the server's own numbers. A mask names one as `likeness.duplicate`, or all as `likeness`.
+    #[prost(map = "string, uint32", tag = "4")]
+    pub likeness: ::std::collections::HashMap<::prost::alloc::string::String, u32>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NamespaceInfo {

@@ -152,6 +152,7 @@ impl Access {
         let now = now();
         let credential = self.ring().authenticate(text, now).map_err(rejected)?;
         self.note_use(credential.id, now);
+        tracing::Span::current().record("token", credential.id.to_string());
         Ok(Caller::Holder(credential))
     }
 

@@ -91,6 +91,19 @@ pub(crate) fn as_agent(agent: &mut Option<String>) -> Result<(), AppError> {
     as_agent_of(holder.agent_id.as_deref(), agent)
 }
 
+/// Refuses a call that reaches beyond what one agent may know of, where the credential belongs to one. `does` says what such a
+/// caller does instead.
+///
+/// # Errors
+/// `AGENT_DENIED`.
+pub(crate) fn no_agent(does: &str) -> Result<(), AppError> {
+    let mut agent = None;
+    as_agent(&mut agent)?;
+    let Some(agent) = agent else { return Ok(()) };
+    let message = format!("this token belongs to agent {agent:?}, which {does}");
+    Err(AppError::Refused(Box::new(Refusal::new(Code::Forbidden, "AGENT_DENIED", message))))
+}
+
 fn as_agent_of(own: Option<&str>, agent: &mut Option<String>) -> Result<(), AppError> {
     match (own, agent.as_deref()) {
         (Some(own), Some(named)) if own != named => {

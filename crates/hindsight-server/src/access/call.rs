@@ -174,6 +174,7 @@ impl Call {
     }
 
     fn acts_in(&self, namespace: &Namespace) {
+        tracing::Span::current().record("namespace", namespace.as_str());
         // A call acts in one namespace; a second decision is the same one.
         let _ = self.0.namespace.set(namespace.clone());
     }

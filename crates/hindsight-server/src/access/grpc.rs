@@ -15,6 +15,7 @@ use super::call::Call;
 use super::policy::{self, Need, RECALL};
 use super::{lasting, trail};
 use crate::app::{Code, Refusal};
+use crate::metrics::Called;
 
 /// A flag and a length of four bytes stand before each message (gRPC over HTTP/2, Length-Prefixed-Message).
 const PREFIX_BYTES: usize = 5;
@@ -57,6 +58,7 @@ pub(crate) async fn admit(State(access): State<Arc<Access>>, mut request: Reques
     let Some(policy) = policy::of_grpc(request.uri().path()) else {
         return unknown(&access, request, next).await;
     };
+    named(&request, policy);
     let call = match access.admit(policy, request.headers(), request.extensions()).await {
         Ok(call) => call,
         Err((call, refusal)) => return trail::refused(&access, &call, refusal),
@@ -64,6 +66,13 @@ pub(crate) async fn admit(State(access): State<Arc<Access>>, mut request: Reques
     request.extensions_mut().insert(call.clone());
     let response = trail::noted(&access, &call, next.run(request)).await;
     if policy.streams { lasting::until_revoked(&access, &call, response) } else { response }
+}
+
+/// Tells the metrics which call it is.
+pub(super) fn named(request: &Request, policy: &policy::Policy) {
+    if let Some(called) = request.extensions().get::<Called>() {
+        called.is(policy.call);
+    }
 }
 
 /// A call without a row is carried out where no credential is needed: there the services say that it does not exist.

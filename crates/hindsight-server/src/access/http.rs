@@ -25,6 +25,7 @@ pub(crate) async fn admit(State(access): State<Arc<Access>>, mut request: Reques
         tracing::error!(path, "a path without a row in access/policy.rs");
         return axum::response::IntoResponse::into_response(crate::app::Refusal::internal());
     };
+    super::grpc::named(&request, policy);
     let call = match access.admit(policy, request.headers(), request.extensions()).await {
         Ok(call) => call,
         Err((call, refusal)) => return trail::refused(&access, &call, refusal),

@@ -25,7 +25,7 @@ mod trail;
 
 pub(crate) use admit::Access;
 pub(crate) use bounds::{
-    Bounds, as_agent, bound_draft, may_decide_rules, note, rules_missing, sees, sees_all,
+    Bounds, as_agent, bound_draft, may_decide_rules, no_agent, note, rules_missing, sees, sees_all,
 };
 pub(crate) use call::{Call, CallId, Caller, Peer};
 pub use exposure::Exposed;

@@ -123,6 +123,8 @@ pub(crate) const POLICIES: &[Policy] = &[
 
 /// Health: those who ask it have no credential.
 static HEALTH: Policy = silent("Health", Need::Open);
+/// What is measured, of all namespaces.
+static METRICS: Policy = silent("Metrics", Need::Everywhere(Observe));
 /// The description of the services.
 static REFLECTION: Policy = streams(silent("ServerReflection", Need::Valid));
 /// An address of MCP; each tool has the row of the RPC that it stands for.
@@ -191,6 +193,7 @@ pub(crate) fn of_grpc(path: &str) -> Option<&'static Policy> {
 pub(crate) fn of_route(method: &Method, path: &str) -> Option<&'static Policy> {
     match path {
         "/health" | "/livez" | "/readyz" => Some(&HEALTH),
+        "/metrics" => Some(&METRICS),
         "/mcp/{namespace}" => Some(&MCP),
         "/memory/rules" if method == Method::GET => of_call("RuleService/ListRules"),
         "/memory/rules/{id}" if method == Method::GET => of_call("RuleService/GetRule"),

@@ -66,6 +66,11 @@ impl Access {
         Ok(())
     }
 
+    /// How many events could not be written and are not noted as lost.
+    pub(crate) fn audit_lost(&self) -> u64 {
+        self.audit.lost.load(Ordering::Relaxed)
+    }
+
     /// Syncs the audit trail, and says where it ends.
     pub(crate) async fn trail_head(&self) -> Option<Anchor> {
         let sender = self.audit.sender.get()?.clone();

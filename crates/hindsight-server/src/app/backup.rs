@@ -14,6 +14,7 @@ use tokio::{
 };
 
 use super::{App, AppError};
+use crate::server::now;
 
 /// Bytes of one message.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -51,13 +52,14 @@ impl App {
     pub(crate) fn backup(&self) -> Result<BackupParts, AppError> {
         let pass = Arc::clone(&self.backups.0).try_acquire_owned().map_err(|_| AppError::BackupRuns)?;
         let (sender, receiver) = mpsc::channel(CHUNKS_MAX);
-        let worker = Arc::clone(&self.worker);
+        let (worker, metrics) = (Arc::clone(&self.worker), Arc::clone(&self.metrics));
         let mut out = Chunks { handle: Handle::current(), sender, buffer: Vec::with_capacity(CHUNK_BYTES) };
         tokio::task::spawn_blocking(move || {
             let _pass = pass;
             let last = match worker.engine.backup(&mut out) {
                 Ok(report) => {
                     tracing::info!(lsn = %report.lsn, bytes = report.bytes, "a backup was taken");
+                    metrics.memories.backed_up(now().as_ms(), report.bytes);
                     Ok(BackupPart::Done(report))
                 }
                 Err(error) => Err(error.into()),

@@ -4,7 +4,8 @@ use hindsight_core::{Invalid, Namespace};
 use hindsight_embed::EmbedError;
 use hindsight_engine::EngineError;
 
-use super::Refusal;
+use super::refusal::code_of;
+use super::{Code, Refusal};
 
 /// An error of the application layer.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +62,17 @@ impl From<Invalid> for AppError {
 }
 
 impl AppError {
+    /// The label of calls that ended so.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            AppError::Engine(error) | AppError::QueryVector(error) => code_of(error.kind()).word(),
+            AppError::ForeignModel { .. } | AppError::NothingToEmbed { .. } => Code::Invalid.word(),
+            AppError::Overloaded | AppError::BackupRuns | AppError::Draining => Code::Unavailable.word(),
+            AppError::Refused(refusal) => refusal.code.word(),
+            AppError::Embed(_) | AppError::Panicked => Code::Internal.word(),
+        }
+    }
+
     /// The stable word of the error.
     pub(crate) fn reason(&self) -> &'static str {
         match self {

@@ -10,6 +10,8 @@ use super::AppError;
 pub(crate) struct Gate {
     /// One permit for each call that is inside or waits.
     places: Arc<Semaphore>,
+    inside_max: usize,
+    most: usize,
     /// One permit for each call inside.
     inside: Arc<Semaphore>,
 }
@@ -22,7 +24,16 @@ pub(crate) struct Pass {
 
 impl Gate {
     pub(crate) fn new(inside: usize, waiting: usize) -> Gate {
-        Gate { places: Arc::new(Semaphore::new(inside + waiting)), inside: Arc::new(Semaphore::new(inside)) }
+        let most = inside + waiting;
+        let (places, within) = (Arc::new(Semaphore::new(most)), Arc::new(Semaphore::new(inside)));
+        Gate { places, inside_max: inside, most, inside: within }
+    }
+
+    /// How many are inside, and how many wait.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        let inside = self.inside_max.saturating_sub(self.inside.available_permits());
+        let all = self.most.saturating_sub(self.places.available_permits());
+        (inside, all.saturating_sub(inside))
     }
 
     /// Waits for a place inside.

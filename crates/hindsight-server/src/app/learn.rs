@@ -15,8 +15,10 @@ impl App {
     ) -> Result<Judged, AppError> {
         let ids: Vec<MemoryId> = request.items.iter().map(|(id, _)| *id).collect();
         self.reaches(&namespace, &ids).await?;
+        let verdicts: Vec<_> = request.items.iter().map(|(_, verdict)| *verdict).collect();
         let judged = self.run(move |worker| Ok(worker.engine.feedback(&namespace, request)?)).await?;
         access::note(judged.memories.len());
+        verdicts.into_iter().for_each(|verdict| self.metrics.memories.judged(verdict));
         Ok(judged)
     }
 

@@ -37,6 +37,7 @@ pub(crate) use write::Batch;
 
 use crate::access;
 use crate::config::Config;
+use crate::metrics::Metrics;
 use crate::net::Phase;
 use gate::Gate;
 
@@ -46,6 +47,7 @@ pub(crate) struct App {
     gate: Gate,
     backups: backup::Backups,
     watches: watch::Watches,
+    metrics: Arc<Metrics>,
     started_at: Timestamp,
 }
 
@@ -103,6 +105,7 @@ impl App {
         config: &Config,
         started_at: Timestamp,
         phase: tokio::sync::watch::Receiver<Phase>,
+        metrics: Arc<Metrics>,
     ) -> App {
         let calls = match config.limits.engine_calls {
             0 => 2 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get),
@@ -114,8 +117,24 @@ impl App {
             gate: Gate::new(calls, config.limits.engine_queue),
             backups: backup::Backups::default(),
             watches: watch::Watches::new(config, phase),
+            metrics,
             started_at,
         }
+    }
+
+    /// How many calls are inside the engine, and how many wait for it.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        self.gate.load()
+    }
+
+    /// How many watch.
+    pub(crate) fn watchers(&self) -> usize {
+        self.watches.open()
+    }
+
+    /// What is counted.
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
     }
 
     /// Whether the database can acknowledge anything.
@@ -183,9 +202,10 @@ impl App {
     ) -> Result<T, AppError> {
         let pass = self.gate.enter().await?;
         let worker = Arc::clone(&self.worker);
+        let span = tracing::Span::current();
         let task = tokio::task::spawn_blocking(move || {
             let _pass = pass;
-            work(&worker)
+            span.in_scope(|| work(&worker))
         });
         // A panic stays inside its task: the caller hears of it and the process goes on.
         task.await.map_err(|_| AppError::Panicked)?

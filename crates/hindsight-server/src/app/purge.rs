@@ -21,6 +21,10 @@ impl App {
             }
             call::PurgeTarget::Namespace { expected_count } => PurgeTarget::Namespace { expected_count },
         };
+        match &target {
+            PurgeTarget::Ids(ids) if !with_derived => self.reaches(&namespace, ids).await?,
+            _ => access::no_agent("purges what it names by its id, and nothing else")?,
+        }
         let request = PurgeRequest { target, validate_only, request_id, with_derived };
         let purged = self.on_worker(move |worker| Ok(worker.engine.purge(&namespace, request)?)).await?;
         access::note(if validate_only { 0 } else { purged.count as usize });

@@ -1,5 +1,7 @@
 //! Recall: the query gets a vector, where the namespace's model is the server's.
 
+use std::time::Instant;
+
 use hindsight_core::scoring::tokens;
 use hindsight_core::{
     Embedding, Explanation, Hit, Invalid, MemoryId, Mode, Namespace, Recall, Recalled, prompt,
@@ -16,6 +18,7 @@ impl App {
         namespace: Namespace,
         mut recall: Recall,
     ) -> Result<Recalled, AppError> {
+        let began = Instant::now();
         access::as_agent(&mut recall.agent_id)?;
         let mut recalled = self
             .run(move |worker| {
@@ -33,6 +36,7 @@ impl App {
             recalled.text = Some(text);
         }
         access::note(recalled.hits.len());
+        self.metrics.memories.recalled(&recalled, began.elapsed());
         Ok(recalled)
     }
 

@@ -31,6 +31,28 @@ pub(crate) enum Code {
     Internal,
 }
 
+impl Code {
+    /// The label of calls that ended so, in the words of gRPC.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Code::Invalid => "invalid_argument",
+            Code::NotFound => "not_found",
+            Code::AlreadyExists => "already_exists",
+            Code::Aborted => "aborted",
+            Code::Precondition => "failed_precondition",
+            Code::Exhausted => "resource_exhausted",
+            Code::OutOfRange => "out_of_range",
+            Code::Unavailable => "unavailable",
+            Code::Deadline => "deadline_exceeded",
+            Code::Unauthenticated => "unauthenticated",
+            Code::Forbidden => "permission_denied",
+            Code::MethodNotAllowed => "unimplemented",
+            Code::DataLoss => "data_loss",
+            Code::Internal => "internal",
+        }
+    }
+}
+
 /// A call that was not carried out, as its caller is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -227,7 +249,7 @@ fn of_model(error: &EngineError, mut refusal: Refusal) -> Refusal {
     refusal
 }
 
-fn code_of(kind: ErrorKind) -> Code {
+pub(super) fn code_of(kind: ErrorKind) -> Code {
     match kind {
         ErrorKind::Invalid => Code::Invalid,
         ErrorKind::NotFound => Code::NotFound,

@@ -30,6 +30,12 @@ impl Watches {
     }
 }
 
+impl Watches {
+    pub(super) fn open(&self) -> usize {
+        self.most.saturating_sub(self.places.available_permits())
+    }
+}
+
 /// What a watcher is told.
 #[derive(Debug)]
 pub(crate) enum Told {

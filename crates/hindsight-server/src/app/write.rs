@@ -4,8 +4,8 @@ use hindsight_core::{
     Invalid, Kind, Namespace, OnDuplicate, Patch, draft::flat_names, limits::BATCH_ITEMS_MAX,
 };
 use hindsight_engine::{
-    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, ForgetTarget, Maker, RestoreRequest,
-    Unsynced, UpdateRequest, Updated, WriteItem, WriteOptions, Written,
+    Affected, BatchRequest, BatchWritten, EngineError, ForgetRequest, Maker, RestoreRequest, Unsynced,
+    UpdateRequest, Updated, WriteItem, WriteOptions, Written,
 };
 
 use super::embedding::Texts;
@@ -34,9 +34,13 @@ impl App {
     ) -> Result<Written, AppError> {
         access::bound_draft(&mut item.draft)?;
         let stores = !options.validate_only;
-        let written = self.run(move |worker| worker.write(&namespace, item, options)).await?;
-        access::note(usize::from(stores));
-        Ok(written)
+        let written = self.run(move |worker| worker.write(&namespace, item, options)).await;
+        let outcome = written.as_ref().ok().map(|written| written.outcome);
+        if stores {
+            self.metrics.memories.written(outcome);
+        }
+        access::note(usize::from(stores && outcome.is_some()));
+        written
     }
 
     /// Stores a finished task. What is wrong with the episode is named as the flat record call names it.
@@ -94,6 +98,9 @@ impl App {
             let at = index.min(written.results.len());
             written.results.insert(at, Err(EngineError::Invalid(invalid)));
         }
+        for result in &written.results {
+            self.metrics.memories.written(result.as_ref().ok().map(|item| item.outcome));
+        }
         Ok(written)
     }
 
@@ -125,11 +132,12 @@ impl App {
         namespace: Namespace,
         request: ForgetRequest,
     ) -> Result<Affected, AppError> {
-        if let ForgetTarget::Ids(ids) = &request.target {
-            self.reaches(&namespace, ids).await?;
-        }
+        let mut agent = None;
+        access::as_agent(&mut agent)?;
         let does = !request.validate_only;
-        let affected = self.run(move |worker| Ok(worker.engine.forget(&namespace, request)?)).await?;
+        let forget =
+            move |worker: &Worker| Ok(worker.engine.forget_as(&namespace, request, agent.as_deref())?);
+        let affected = self.run(forget).await?;
         access::note(if does { affected.count as usize } else { 0 });
         Ok(affected)
     }
@@ -140,6 +148,7 @@ impl App {
         namespace: Namespace,
         request: RestoreRequest,
     ) -> Result<Affected, AppError> {
+        self.reaches(&namespace, &request.ids).await?;
         let affected = self.run(move |worker| Ok(worker.engine.restore(&namespace, request)?)).await?;
         access::note(affected.count as usize);
         Ok(affected)

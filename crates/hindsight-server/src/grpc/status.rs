@@ -36,6 +36,29 @@ fn status(refusal: Refusal) -> Status {
     Status::with_error_details(of(code), message, details)
 }
 
+/// The label of calls that were answered with this code.
+pub(crate) fn word(code: tonic::Code) -> &'static str {
+    match code {
+        tonic::Code::Ok => "ok",
+        tonic::Code::Cancelled => "cancelled",
+        tonic::Code::Unknown => "unknown",
+        tonic::Code::InvalidArgument => Code::Invalid.word(),
+        tonic::Code::DeadlineExceeded => Code::Deadline.word(),
+        tonic::Code::NotFound => Code::NotFound.word(),
+        tonic::Code::AlreadyExists => Code::AlreadyExists.word(),
+        tonic::Code::PermissionDenied => Code::Forbidden.word(),
+        tonic::Code::ResourceExhausted => Code::Exhausted.word(),
+        tonic::Code::FailedPrecondition => Code::Precondition.word(),
+        tonic::Code::Aborted => Code::Aborted.word(),
+        tonic::Code::OutOfRange => Code::OutOfRange.word(),
+        tonic::Code::Unimplemented => Code::MethodNotAllowed.word(),
+        tonic::Code::Internal => Code::Internal.word(),
+        tonic::Code::Unavailable => Code::Unavailable.word(),
+        tonic::Code::DataLoss => Code::DataLoss.word(),
+        tonic::Code::Unauthenticated => Code::Unauthenticated.word(),
+    }
+}
+
 fn of(code: Code) -> tonic::Code {
     match code {
         Code::Invalid => tonic::Code::InvalidArgument,

@@ -2,6 +2,7 @@
 //! of a tool can. Every request stands by itself: there are no sessions, and answers are plain JSON.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::{
     body::Body,
@@ -95,8 +96,16 @@ impl Bound {
         let call = self.call.of_tool(rpc).map_err(refused)?;
         let observes = call.only_observes(&self.namespace);
         let entered = call.enter(self.namespace.as_str(), observes).map(drop).map_err(refused);
+        let (calls, began) = (&self.app.metrics().calls, Instant::now());
         // In a box, as the work is: a call has many layers, and each would otherwise hold those below it on the stack.
-        Box::pin(inside(&self.access, &call, async { entered.map(|()| work)?.await }, reason)).await
+        let result =
+            Box::pin(inside(&self.access, &call, async { entered.map(|()| work)?.await }, reason)).await;
+        let code = result.as_ref().map_or_else(AppError::word, |_| "ok");
+        if let Err(error) = &result {
+            calls.refused(error.reason());
+        }
+        calls.answered("mcp", call.policy().call, code, began.elapsed());
+        result
     }
 }
 

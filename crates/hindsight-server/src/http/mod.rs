@@ -100,6 +100,7 @@ const PATHS: &[&str] = &[
     "/health",
     "/livez",
     "/readyz",
+    "/metrics",
 ];
 
 /// Everything that answers on the HTTP port.
@@ -159,6 +160,7 @@ pub(crate) fn router(
         .route("/health", get(operations::ready))
         .route("/readyz", get(operations::ready))
         .route("/livez", get(operations::live))
+        .route("/metrics", get(operations::metrics))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .with_state(state)

@@ -1,13 +1,17 @@
 //! `/namespaces`, `/stats`, `/info`, and whether the server lives and is ready.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::response::IntoResponse as _;
 use hindsight_core::{Namespace, Timestamp};
+use http::header;
 use serde::Serialize;
 
 use super::{Http, Reply, answer};
 use crate::app::{AppError, Code, Refusal, page};
+use crate::metrics::CONTENT_TYPE;
 use crate::net::Phase;
 
 #[derive(Serialize)]
@@ -146,6 +150,15 @@ pub(super) async fn info(State(http): State<Http>) -> Reply {
 /// Whether the process lives. It asks nothing else, so that a slow disk does not get the process killed.
 pub(super) async fn live() -> Reply {
     answer(&health_reply())
+}
+
+/// What is measured. It waits for no place in the engine: it is asked when all are taken.
+pub(super) async fn metrics(State(http): State<Http>) -> Reply {
+    let metrics = Arc::clone(http.app.metrics());
+    let text = tokio::task::spawn_blocking(move || metrics.text()).await;
+    // Neither a panic nor a text that can't be written is the caller's doing.
+    let text = text.ok().and_then(Result::ok).ok_or_else(Refusal::internal)?;
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
 /// Whether calls are served.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::{Request, State};
 use hindsight_core::consolidate::RuleKey;
+use hindsight_core::likeness::LikenessKey;
 use hindsight_core::{Durability, LifeKey, Namespace, SettingsPatch};
 use hindsight_engine::NamespaceInfo;
 use hindsight_proto::call::{self, UpdateNamespaceCall};
@@ -33,6 +34,8 @@ struct SettingsReply {
     life: BTreeMap<LifeKey, u32>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     rules: BTreeMap<RuleKey, u32>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    likeness: BTreeMap<LikenessKey, u32>,
 }
 
 /// Shows a namespace.
@@ -64,7 +67,12 @@ fn reply(name: Namespace, info: &NamespaceInfo, replayed: Option<bool>) -> Names
     NamespaceReply {
         name,
         memories: info.memories,
-        settings: SettingsReply { durability: set.durability, life: set.life, rules: set.rules },
+        settings: SettingsReply {
+            durability: set.durability,
+            life: set.life,
+            rules: set.rules,
+            likeness: set.likeness,
+        },
         revision: info.revision.0,
         durable_revision: info.durable.0,
         replayed,

@@ -18,9 +18,12 @@ use axum::{
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue};
 use tokio::{sync::Semaphore, time::timeout};
+use tonic_types::StatusExt as _;
+use tracing::{Instrument as _, field::Empty};
 
 use crate::access::CallId;
 use crate::app::Refusal;
+use crate::metrics::{Called, Metrics};
 use crate::{grpc, http as http_front};
 
 /// The header that carries a call's id in its reply.
@@ -38,6 +41,16 @@ pub(crate) enum Front {
     Http,
 }
 
+impl Front {
+    /// The label of its calls.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Front::Grpc => "grpc",
+            Front::Http => "http",
+        }
+    }
+}
+
 /// The places for calls of one connection.
 #[derive(Clone)]
 pub(super) struct Slots(pub(super) Arc<Semaphore>);
@@ -51,6 +64,7 @@ pub(crate) struct Guard {
     /// Longest wait for a place.
     pub(crate) queue_max: Duration,
     pub(crate) ids: Arc<RequestIds>,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 /// Gives each call an id that no other call of this or an earlier run has.
@@ -72,11 +86,16 @@ impl RequestIds {
 /// The middleware around every call.
 pub(crate) async fn guard(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
+    let front = guard.front.word();
+    let _open = guard.metrics.calls.begin(front);
     let id = guard.ids.next();
     request.extensions_mut().insert(CallId(id.clone()));
+    let called = Called::default();
+    request.extensions_mut().insert(called.clone());
     let method = request.uri().path().to_owned();
     let limit =
         wanted_time(request.headers()).map_or(guard.request_max, |wanted| wanted.min(guard.request_max));
+    let trace = request.headers().get("traceparent").cloned();
     let slots = request.extensions().get::<Slots>().cloned();
     let call = async {
         let place = match slots {
@@ -94,16 +113,25 @@ pub(crate) async fn guard(State(guard): State<Guard>, mut request: Request, next
         drop(place);
         Ok(response)
     };
-    let outcome = match timeout(limit, AssertUnwindSafe(call).catch_unwind()).await {
+    // At every level: a line without the id of its call is of little use.
+    let span =
+        tracing::error_span!("call", request_id = id, trace_id = Empty, token = Empty, namespace = Empty);
+    if let Some(trace) = trace_id(&trace) {
+        span.record("trace_id", trace);
+    }
+    let call = AssertUnwindSafe(call).catch_unwind().instrument(span);
+    let outcome = match timeout(limit, call).await {
         Ok(Ok(Ok(response))) => Ok(response),
         Ok(Ok(Err(refusal))) => Err(refusal),
         Ok(Err(_)) => {
             tracing::error!(request_id = id, method, "a call panicked");
+            guard.metrics.calls.panicked();
             Err(Refusal::internal())
         }
         Err(_) => Err(Refusal::deadline(limit)),
     };
-    let mut response = finish(guard.front, outcome, &id);
+    let (mut response, told) = finish(guard.front, outcome, &id);
+    count(&guard, called.method(), &response, told, began.elapsed());
     log(&id, &method, &response, began.elapsed());
     if let Ok(id) = HeaderValue::try_from(id) {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -112,18 +140,49 @@ pub(crate) async fn guard(State(guard): State<Guard>, mut request: Request, next
 }
 
 /// The reply: the handler's own, or the refusal in the form of its front.
-fn finish(front: Front, outcome: Result<Response, Refusal>, id: &str) -> Response {
+fn finish(front: Front, outcome: Result<Response, Refusal>, id: &str) -> (Response, Option<Told>) {
     let refusal = match outcome {
         Err(refusal) => refusal,
         Ok(mut response) => match response.extensions_mut().remove::<Refusal>() {
             Some(refusal) => refusal,
-            None => return response,
+            None => return (response, None),
         },
     };
-    match front {
+    let told = Told { code: refusal.code.word(), reason: refusal.reason };
+    let response = match front {
         Front::Grpc => grpc::status::reply(refusal),
         Front::Http => http_front::problem::reply(&refusal, id),
-    }
+    };
+    (response, Some(told))
+}
+
+/// What a refused caller was told.
+struct Told {
+    code: &'static str,
+    reason: &'static str,
+}
+
+fn count(guard: &Guard, method: &'static str, response: &Response, told: Option<Told>, took: Duration) {
+    let calls = &guard.metrics.calls;
+    let code = match told {
+        Some(Told { code, reason }) => {
+            calls.refused(reason);
+            code
+        }
+        // A method of gRPC brings its refusal in the form of its front already.
+        None => match tonic::Status::from_header_map(response.headers()) {
+            Some(status) if status.code() != tonic::Code::Ok => {
+                if let Some(info) = status.get_error_details().error_info() {
+                    calls.refused(&info.reason);
+                }
+                grpc::status::word(status.code())
+            }
+            _ if response.status().is_server_error() => "internal",
+            _ if response.status().is_client_error() => "invalid_argument",
+            _ => "ok",
+        },
+    };
+    calls.answered(guard.front.word(), method, code, took);
 }
 
 fn log(request_id: &str, method: &str, response: &Response, took: Duration) {
@@ -136,6 +195,12 @@ fn log(request_id: &str, method: &str, response: &Response, took: Duration) {
     } else {
         tracing::debug!(request_id, method, status, grpc_status, took_ms, "call");
     }
+}
+
+/// The id of the trace that a call belongs to, as its caller says (W3C Trace Context, `traceparent`).
+fn trace_id(header: &Option<HeaderValue>) -> Option<&str> {
+    let id = header.as_ref()?.to_str().ok()?.split('-').nth(1)?;
+    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
 }
 
 /// The time that a gRPC client allows: up to eight digits and a unit. What is none of that is not there.
@@ -186,6 +251,20 @@ mod tests {
             headers.insert("grpc-timeout", HeaderValue::from_bytes(bad.as_bytes()).unwrap());
             assert_eq!(wanted_time(&headers), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn i7_a_trace_that_is_named_rightly_is_kept_for_the_log_and_nothing_else() {
+        let of = |text: &str| {
+            let header = Some(HeaderValue::from_str(text).unwrap());
+            trace_id(&header).map(str::to_owned)
+        };
+        let id = "4bf92f3577b34da6a3ce929d0e0e4736";
+        assert_eq!(of(&format!("00-{id}-00f067aa0ba902b7-01")).as_deref(), Some(id));
+        for bad in ["", "00", "00-xyz-1-01", &format!("00-{}-1-01", "g".repeat(32))] {
+            assert_eq!(of(bad), None, "{bad:?}");
+        }
+        assert_eq!(trace_id(&None), None);
     }
 
     #[test]

@@ -8,11 +8,14 @@ use std::{
 };
 
 use axum::Router;
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinSet,
 };
+
+use crate::metrics::Metrics;
 
 use super::{ConnectionLimits, Front, Phase, Places, Tls, connection, places::Place};
 
@@ -27,8 +30,21 @@ pub(crate) struct Listener {
     pub(crate) router: Router,
     pub(crate) limits: Arc<ConnectionLimits>,
     pub(crate) places: Places,
+    pub(crate) metrics: Arc<Metrics>,
     /// The certificates; none where the port is not encrypted.
     pub(crate) tls: Option<Arc<Tls>>,
+}
+
+/// The place of a connection that is counted as open.
+struct Counted {
+    open: Gauge,
+    _place: Place,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.open.dec();
+    }
 }
 
 impl Listener {
@@ -52,6 +68,9 @@ impl Listener {
                 peer: from,
             };
             let life = connection.serve(stream, self.tls.clone(), phase.clone());
+            let open = self.metrics.connections.clone();
+            open.inc();
+            let place = Counted { open, _place: place };
             connections.spawn(async move {
                 life.await;
                 drop(place);
@@ -72,11 +91,13 @@ impl Listener {
                     if let Some(place) = self.places.take(from.ip()).await {
                         return (stream, from.ip(), place);
                     }
+                    self.metrics.connections_refused.inc();
                     tracing::debug!(address = %from.ip(), "too many connections of one address: closed");
                     back_off = BACK_OFF;
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
+                    self.metrics.accept_failures.inc();
                     tracing::warn!(%error, "can't accept connections for now");
                     tokio::time::sleep(back_off).await;
                     back_off = (back_off * 2).min(BACK_OFF_MAX);

@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 
 pub(crate) use guard::{Front, Guard};
 pub(crate) use listener::Listener;
-pub(crate) use places::Places;
+pub(crate) use places::{Places, open_files_max};
 pub(crate) use tls::Tls;
 
 use crate::config::Config;

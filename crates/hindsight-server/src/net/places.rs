@@ -80,7 +80,8 @@ impl Drop for Place {
 }
 
 /// How many files the process may have open, where the system says so in `/proc`.
-fn open_files_max() -> Option<usize> {
+/// How many files this process may have open; none where the system does not say.
+pub(crate) fn open_files_max() -> Option<usize> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
     line.split_whitespace().next()?.parse().ok()

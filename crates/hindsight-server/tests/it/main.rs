@@ -17,6 +17,7 @@ mod learn;
 mod life;
 mod limits;
 mod mcp;
+mod metrics;
 mod purge;
 mod recall;
 mod restart;

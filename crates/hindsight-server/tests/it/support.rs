@@ -82,6 +82,19 @@ impl TestServer {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Answer {
+        let (status, head, body) = self.http_text(method, path, headers, body).await;
+        let body = if body.is_empty() { Value::Null } else { serde_json::from_str(&body).unwrap() };
+        Answer { status, head, body }
+    }
+
+    /// As [`TestServer::http_raw`], with a body that need not be JSON: status, head and body.
+    pub(crate) async fn http_text(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> (u16, String, String) {
         let mut stream = TcpStream::connect(self.running.http_addr()).await.unwrap();
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
@@ -99,8 +112,7 @@ impl TestServer {
         let text = String::from_utf8(text).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = if body.is_empty() { Value::Null } else { serde_json::from_str(body).unwrap() };
-        Answer { status, head: head.to_owned(), body }
+        (status, head.to_owned(), body.to_owned())
     }
 
     /// What the namespace `ops` holds, also what is forgotten, as its contents in alphabetical order: ids of one

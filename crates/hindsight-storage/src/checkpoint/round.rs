@@ -9,7 +9,7 @@ use crate::{
     error::{At, IoFailure, StorageError},
     io::{Io, IoFile, uninterrupted},
     log::Log,
-    manifest::{Edit, StoredNamespace},
+    manifest::{Edit, StoredModel, StoredNamespace},
     records::{
         Digest, NamespaceId, RecordFileHeader, RecordFiles, RecordPosition, RecordWriter, StoredFile,
         namespace_dir, record_digest, record_path,
@@ -103,10 +103,9 @@ impl<'a, I: Io> Round<'a, I> {
                 self.outdated.push((id, *number));
             }
         }
-        if let Some(model) =
-            model.filter(|model| stored.as_ref().is_none_or(|stored| stored.model.as_ref() != Some(model)))
-        {
-            self.edits.push(Edit::SetModel { id, model });
+        // One that began anew may have none where its old life had one.
+        if model != stored.as_ref().and_then(|stored| stored.model.clone()) {
+            self.edits.push(Edit::SetModel { id, model: model.unwrap_or_else(StoredModel::none) });
         }
         let before = stored.as_ref().map(|stored| stored.settings.clone()).unwrap_or_default();
         if namespace.settings != before {

@@ -78,6 +78,7 @@ fn full_memory() -> Memory {
         superseded_by: Some(MemoryId::from_u128(u128::MAX)),
         derived_from: vec![MemoryId::from_u128(7), MemoryId::from_u128(8)],
         state: State::Quarantined,
+        forgotten_from: None,
         usage: Usage {
             access_count: 1,
             last_accessed_at: Some(at(9)),
@@ -362,6 +363,23 @@ fn a_batch_of_edits_with_a_stamp_has_a_schema_of_its_own() {
     assert_eq!(hex, golden.split_whitespace().collect::<String>());
     let newer = decode_edits(&[&(SCHEMA_VERSION + 1).to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
     assert!(matches!(newer, CodecError::Newer { newest: SCHEMA_VERSION, .. }), "{newer}");
+}
+
+#[test]
+fn l3_where_a_forgotten_memory_was_comes_back_and_is_told_in_the_oldest_schema_that_can() {
+    let schema_and_back = |state: State, by: Option<u128>| {
+        let mut memory = Memory { state, superseded_by: by.map(MemoryId::from_u128), ..full_memory() };
+        memory.enter(State::Forgotten);
+        let record = Record { memory, vectors: Vec::new() };
+        let mut bytes = Vec::new();
+        encode_record(&record, &mut bytes).unwrap();
+        assert_eq!(decode_record(&bytes).unwrap(), record, "{state}");
+        u16::from_le_bytes([bytes[0], bytes[1]])
+    };
+    // What the other fields tell is written as ever; what they can't tell needs a reader that knows it.
+    assert_eq!((schema_and_back(State::Active, None), schema_and_back(State::Superseded, Some(1))), (1, 1));
+    assert_eq!((schema_and_back(State::Archived, None), schema_and_back(State::Quarantined, None)), (4, 4));
+    assert_eq!((schema_and_back(State::Active, Some(1)), schema_and_back(State::Archived, Some(1))), (4, 4));
 }
 
 /// The smallest edits are those whose bytes mean the most memory.

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use hindsight_core::Lsn;
 
-use super::{DurableFile, Stop, pending::Group};
+use super::{DurableFile, Stop, pending::Group, times::SyncTimes};
 use crate::{
     error::{At, IoFailure},
     frame::{FrameHeader, FrameKind, HEADER_BYTES, payload_crc},
@@ -43,12 +43,13 @@ pub(super) struct Writer<I: Io> {
     /// Where the frames ended when it was last noted how far the log is durable.
     noted_at: u64,
     stop: Option<Stop>,
+    times: Arc<SyncTimes>,
 }
 
 impl<I: Io> Writer<I> {
-    pub(super) fn new(io: Arc<I>, place: LogPlace, tail: Tail<I::File>) -> Writer<I> {
+    pub(super) fn new(io: Arc<I>, place: LogPlace, tail: Tail<I::File>, times: Arc<SyncTimes>) -> Writer<I> {
         let noted_at = tail.end.offset;
-        Writer { io, place, tail, is_dirty: false, noted_at, stop: None }
+        Writer { io, place, tail, is_dirty: false, noted_at, stop: None, times }
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -150,7 +151,8 @@ impl<I: Io> Writer<I> {
 
     fn sync(&mut self) -> Result<(), IoFailure> {
         let segment = &self.tail.segment;
-        uninterrupted(|| segment.file.sync_data()).at("sync", &segment.path)?;
+        let synced = self.times.of(|| uninterrupted(|| segment.file.sync_data()));
+        synced.at("sync", &segment.path)?;
         self.is_dirty = false;
         Ok(())
     }

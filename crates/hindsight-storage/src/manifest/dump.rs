@@ -94,6 +94,7 @@ fn edit_text(edit: &Edit) -> String {
         Edit::SetNamespace { id, applied, live, .. } => {
             format!("namespace {id} is at lsn {applied} with {live} memories")
         }
+        Edit::SetModel { id, model } if model.is_none() => format!("namespace {id} has no vectors"),
         Edit::SetModel { id, model } => {
             format!("namespace {id} has vectors of {} with {} numbers", model.name, model.dimension)
         }

@@ -150,6 +150,20 @@ pub struct StoredModel {
     pub dimension: u32,
 }
 
+impl StoredModel {
+    /// No model: what an edit says of a namespace that began anew and has had no vector.
+    #[must_use]
+    pub const fn none() -> StoredModel {
+        StoredModel { name: String::new(), dimension: 0 }
+    }
+
+    /// Whether it is none.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.name.is_empty()
+    }
+}
+
 /// A namespace that a checkpoint has stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredNamespace {
@@ -314,7 +328,9 @@ impl Change {
                 (namespace.applied, namespace.last_at) = (*applied, *last_at);
                 (namespace.live, namespace.forgotten, namespace.digest) = (*live, *forgotten, *digest);
             }
-            Edit::SetModel { id, model } => self.namespace(state, *id)?.model = Some(model.clone()),
+            Edit::SetModel { id, model } => {
+                self.namespace(state, *id)?.model = Some(model.clone()).filter(|model| !model.is_none());
+            }
             Edit::SetSettings { id, settings } => self.namespace(state, *id)?.settings = settings.clone(),
             Edit::Checkpoint { lsn, durable } => {
                 grows(self.floor.checkpoint_lsn, *lsn)?;

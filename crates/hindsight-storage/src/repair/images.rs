@@ -123,7 +123,7 @@ impl Images {
                 }
                 // What was forgotten is not shown again, whatever else of it is lost.
                 if follows || state == State::Forgotten {
-                    record.memory.state = state;
+                    record.memory.enter(state);
                     record.memory.version = version;
                     record.memory.updated_at = at;
                     *held_lsn = lsn;

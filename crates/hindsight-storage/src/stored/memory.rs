@@ -1,7 +1,7 @@
 //! The memory on disk.
 
 use bincode::{Decode, Encode};
-use hindsight_core::{Memory, MemoryId, Timestamp};
+use hindsight_core::{Memory, MemoryId, State, Timestamp};
 
 use super::{
     episode::{StoredEpisode, StoredRule},
@@ -54,6 +54,7 @@ impl TryFrom<&Memory> for StoredMemory {
     type Error = CodecError;
 
     fn try_from(memory: &Memory) -> Result<Self, CodecError> {
+        let state = state_code(memory);
         let m = memory.clone();
         Ok(StoredMemory {
             id: m.id.as_u128(),
@@ -86,7 +87,7 @@ impl TryFrom<&Memory> for StoredMemory {
             expires_at_ms: m.expires_at.map(Timestamp::as_ms),
             superseded_by: m.superseded_by.map(MemoryId::as_u128),
             derived_from: m.derived_from.into_iter().map(MemoryId::as_u128).collect(),
-            state: m.state.code(),
+            state,
             usage: m.usage.into(),
             version: m.version,
             embedding_model: m.embedding_model,
@@ -98,7 +99,8 @@ impl TryFrom<StoredMemory> for Memory {
     type Error = CodecError;
 
     fn try_from(m: StoredMemory) -> Result<Self, CodecError> {
-        Ok(Memory {
+        let (state, forgotten_from) = state_of(m.state)?;
+        let memory = Memory {
             id: MemoryId::from_u128(m.id),
             namespace: m.namespace.parse().map_err(CodecError::field("memory.namespace"))?,
             kind: Word::from_code("kind", m.kind)?,
@@ -129,10 +131,40 @@ impl TryFrom<StoredMemory> for Memory {
             expires_at: time_if("expires_at", m.expires_at_ms)?,
             superseded_by: m.superseded_by.map(MemoryId::from_u128),
             derived_from: m.derived_from.into_iter().map(MemoryId::from_u128).collect(),
-            state: Word::from_code("state", m.state)?,
+            state,
+            forgotten_from,
             usage: m.usage.try_into()?,
             version: m.version,
             embedding_model: m.embedding_model,
-        })
+        };
+        let likely = || memory.likely_forgotten_from();
+        let forgotten_from = (state == State::Forgotten).then(|| forgotten_from.unwrap_or_else(likely));
+        Ok(Memory { forgotten_from, ..memory })
+    }
+}
+
+/// What is forgotten has, where its other fields do not tell where it was before, the number of that state and this.
+const FORGOTTEN_FROM: u8 = 10;
+
+/// Whether its state takes a number that came with schema 4.
+pub(crate) fn remembers_where_it_was(memory: &Memory) -> bool {
+    memory.state == State::Forgotten
+        && memory.forgotten_from.is_some_and(|from| from != memory.likely_forgotten_from())
+}
+
+fn state_code(memory: &Memory) -> u8 {
+    match memory.forgotten_from.filter(|_| remembers_where_it_was(memory)) {
+        Some(from) => FORGOTTEN_FROM + from.code(),
+        None => memory.state.code(),
+    }
+}
+
+fn state_of(code: u8) -> Result<(State, Option<State>), CodecError> {
+    match code.checked_sub(FORGOTTEN_FROM) {
+        None => Ok((Word::from_code("state", code)?, None)),
+        Some(from) => match Word::from_code("state", from) {
+            Ok(from) if from != State::Forgotten => Ok((State::Forgotten, Some(from))),
+            _ => Err(CodecError::Word { field: "state", found: code }),
+        },
     }
 }

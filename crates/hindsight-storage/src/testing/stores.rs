@@ -133,7 +133,7 @@ impl Engine {
                 Change::Put(record) => *record,
                 Change::SetState { id, state, version, at } => {
                     let mut record = Record::clone(&held.records[&id].1);
-                    record.memory.state = state;
+                    record.memory.enter(state);
                     record.memory.version = version;
                     record.memory.updated_at = at;
                     record

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use comfy_table::Cell;
-use hindsight_client::{Durability, LifeKey, NamespaceInfo, RuleKey, SettingsPatch};
+use hindsight_client::{Durability, LifeKey, LikenessKey, NamespaceInfo, RuleKey, SettingsPatch};
 use hindsight_core::Namespace;
 
 use crate::connection::Connection;
@@ -23,7 +23,7 @@ pub(crate) struct ShowArgs {
 
 /// What to set about which namespace.
 #[derive(Debug, Args)]
-#[group(id = "settings", multiple = true, required = true, args = ["durability", "life", "rules"])]
+#[group(id = "settings", multiple = true, required = true, args = ["durability", "life", "rules", "likeness"])]
 pub(crate) struct SetArgs {
     /// Its name
     #[arg(value_name = "NAME")]
@@ -39,6 +39,10 @@ pub(crate) struct SetArgs {
     /// the server's own; repeat the flag for more
     #[arg(long = "rule", value_name = "KEY=NUMBER", value_parser = rule_setting)]
     rules: Vec<(RuleKey, Option<u32>)>,
+    /// From which cosine on two memories are taken for one (duplicate=95), or for opposites (conflict=50), in hundredths;
+    /// KEY=default goes back to the server's own
+    #[arg(long, value_name = "KEY=NUMBER", value_parser = likeness_setting)]
+    likeness: Vec<(LikenessKey, Option<u32>)>,
 }
 
 fn life_setting(text: &str) -> Result<(LifeKey, Option<u32>), String> {
@@ -47,6 +51,10 @@ fn life_setting(text: &str) -> Result<(LifeKey, Option<u32>), String> {
 
 fn rule_setting(text: &str) -> Result<(RuleKey, Option<u32>), String> {
     setting(text, "min_episodes=5")
+}
+
+fn likeness_setting(text: &str) -> Result<(LikenessKey, Option<u32>), String> {
+    setting(text, "duplicate=95")
 }
 
 fn setting<K: FromStr>(text: &str, such_as: &str) -> Result<(K, Option<u32>), String>
@@ -76,6 +84,7 @@ pub(crate) async fn set(connection: &Connection, args: SetArgs, out: &mut Out) -
         durability: args.durability.map(Some),
         life: args.life.into_iter().collect(),
         rules: args.rules.into_iter().collect(),
+        likeness: args.likeness.into_iter().collect(),
     };
     let info = connection.memories_of(&args.name)?.set(patch).await?;
     out.single(&info, |paint, width| table(&info, *paint, width))
@@ -93,6 +102,9 @@ fn table(info: &NamespaceInfo, paint: Paint, width: u16) -> String {
         row(key.as_str(), grouped(u64::from(*value)));
     }
     for (key, value) in &info.settings.rules {
+        row(key.as_str(), grouped(u64::from(*value)));
+    }
+    for (key, value) in &info.settings.likeness {
         row(key.as_str(), grouped(u64::from(*value)));
     }
     for (key, value) in &info.settings.unknown {

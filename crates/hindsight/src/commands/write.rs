@@ -60,7 +60,8 @@ struct BadClaim;
 
 fn claim(text: &str) -> Result<Claim, BadClaim> {
     let mut parts = text.splitn(3, '/').map(|part| part.trim().to_owned());
-    let mut part = || parts.next().filter(|part| !part.is_empty()).ok_or(BadClaim);
+    // One that is empty is refused by its name, as over every other front.
+    let mut part = || parts.next().ok_or(BadClaim);
     Ok(Claim { subject: part()?, attribute: part()?, value: part()?, single_valued: false })
 }
 

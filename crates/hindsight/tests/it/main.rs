@@ -18,6 +18,7 @@ mod hook;
 mod import;
 mod learn;
 mod life;
+mod logs;
 mod mcp;
 mod program;
 mod purge;

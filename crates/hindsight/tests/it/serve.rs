@@ -111,6 +111,10 @@ fn a_bad_configuration_is_refused_before_anything_is_opened() {
     std::fs::write(&config, "listn = \"127.0.0.1:0\"\n").unwrap();
     let (data, config) = (data.to_str().unwrap(), config.to_str().unwrap());
     run(&["serve", "--data", data, "--config", config]).refused(78, &["listn", "did you mean \"listen\"?"]);
+    // A schedule that never comes.
+    std::fs::write(config, "[jobs]\npurge = \"0 4 30 2 *\"\n").unwrap();
+    let never = ["jobs.purge", "it never comes", "30 3 * * *"];
+    run(&["serve", "--data", data, "--config", config]).refused(78, &never);
     let open = ["serve", "--data", data, "--listen", "0.0.0.0:7420", "--http", "127.0.0.1:0"];
     run(&open).refused(78, &["listen 0.0.0.0:7420", "hindsight token create", "tls.cert", "--insecure"]);
     assert!(!Path::new(data).exists());

@@ -14,4 +14,13 @@ fn durability_is_set_and_shown() {
     assert_eq!((&set["name"], &set["settings"]["durability"]), (&json!("logs"), &json!("async")));
     let shown = served.run(&["namespaces", "show", "logs", "-o", "json"]).ok().json();
     assert_eq!((&shown["settings"], &shown["memories"]), (&json!({"durability": "async"}), &json!(0)));
+    served
+        .run(&["namespaces", "set", "logs", "--likeness", "duplicate=101"])
+        .refused(2, &["likeness.duplicate", "at most 100"]);
+    served
+        .run(&["namespaces", "set", "logs", "--likeness", "duplicate=99", "--likeness", "conflict=60"])
+        .ok();
+    served.run(&["namespaces", "set", "logs", "--likeness", "conflict=default"]).ok();
+    let shown = served.run(&["namespaces", "show", "logs", "-o", "json"]).ok().json();
+    assert_eq!(shown["settings"], json!({"durability": "async", "likeness": {"duplicate": 99}}));
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub(crate) const BEGINNING: &str = "2026-03-01T09:00:00Z";
 
 /// The calls that scenes make. `Clock`, `Restart` and `Elsewhere` are the runner's own.
-pub(crate) const VERBS: [&str; 26] = [
+pub(crate) const VERBS: [&str; 27] = [
     "write",
     "record",
     "batch",
@@ -37,6 +37,7 @@ pub(crate) const VERBS: [&str; 26] = [
     "close",
     "consolidate",
     "summarize",
+    "watch",
     "clock",
     "restart",
     "in",

@@ -6,12 +6,10 @@ use crate::script::Script;
 use crate::sessions;
 
 /// Requirements of the write path, of recall and of a memory's life that are shown elsewhere, or not at all.
-const ELSEWHERE: [(&str, &str); 6] = [
-    ("W3", "the order of a write is a matter of the log: the engine's tests (w3_…) look into it"),
+const ELSEWHERE: [(&str, &str); 4] = [
     ("W10", "conversations are not taken in"),
     ("W11", "what an embedding costs is seen in vectors, not in answers: the server's tests (w11_…)"),
     ("W12", "foreign vectors are too long to be read in a session: the server's and engine's tests (w12_…)"),
-    ("L9", "a stream has no one answer: the tests of the server and the client (l9_…) read it"),
     ("R14", "there is no reranker"),
 ];
 

@@ -26,6 +26,7 @@ pub(crate) fn outcome(call: &Call, answer: &Value, names: &mut Names) -> Vec<Str
         "turns" => turns(answer),
         "consolidate" => consolidated(call, answer, names),
         "summarize" => summarized(call, answer, names),
+        "watch" => fed(answer, names),
         "close" if answer["memory"].is_object() => written(call, answer, names),
         "close" => vec!["is closed".to_owned()],
         verb => panic!("nobody says what came of {verb}"),
@@ -54,6 +55,30 @@ fn written(call: &Call, answer: &Value, names: &mut Names) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// What the feed told, an event a line.
+fn fed(answer: &Value, names: &Names) -> Vec<String> {
+    let events = answer["events"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    if events.is_empty() {
+        return vec!["nothing".to_owned()];
+    }
+    let line = |event: &Value| {
+        let change = text(&event["change"]).replace('_', " ");
+        let Some(id) = event["id"].as_str() else {
+            return format!("{change}: {}", event["count"]);
+        };
+        let by = event["superseded_by"].as_str().map(|by| format!(" by {}", names.of(by)));
+        let says = event["memory"]["content"].as_str().map(|says| format!(" {says:?}"));
+        let (by, says) = (by.unwrap_or_default(), says.unwrap_or_default());
+        format!(
+            "{change} {}{says}: version {}, {}{by}",
+            names.of(id),
+            event["version"],
+            text(&event["state"])
+        )
+    };
+    events.iter().map(line).collect()
 }
 
 fn batch(call: &Call, answer: &Value, names: &mut Names) -> Vec<String> {

@@ -28,13 +28,15 @@ struct Scene {
     number: usize,
     namespace: String,
     names: Names,
+    /// The revision up to which the feed was told.
+    watched: u64,
 }
 
 impl Scene {
     fn begin(stage: &Stage, number: usize) -> Scene {
         let now = moment(BEGINNING);
         stage.set_clock(now);
-        Scene { now, number, namespace: format!("scene-{number}"), names: Names::default() }
+        Scene { now, number, namespace: format!("scene-{number}"), names: Names::default(), watched: 0 }
     }
 }
 
@@ -59,7 +61,10 @@ fn step(
     front: &mut dyn Front,
     counts: &mut Counts,
 ) -> Vec<String> {
-    let call = Call::parse(text, &scene.names);
+    let mut call = Call::parse(text, &scene.names);
+    if call.verb == "watch" {
+        call.fields.entry("after_revision").or_insert_with(|| scene.watched.into());
+    }
     let word = || call.fields.get("at").and_then(Value::as_str).unwrap_or_else(|| panic!("{text}: what?"));
     match call.verb.as_str() {
         "clock" => {
@@ -93,6 +98,10 @@ fn step(
         }
     };
     match answer {
+        Ok(answer) if call.verb == "watch" => {
+            scene.watched = answer["revision"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+            outcome(&call, &answer, &mut scene.names)
+        }
         Ok(answer) => outcome(&call, &answer, &mut scene.names),
         Err(sentence) => vec![format!("refused: {}", scene.names.over(&sentence))],
     }

@@ -1,7 +1,7 @@
 //! The server that scenes are played on: in this process, on a directory of its own, by a clock that is set by hand.
 
 use hindsight_core::Timestamp;
-use hindsight_server::config::Jobs;
+use hindsight_server::config::{Jobs, Timeouts};
 use hindsight_server::{Clock, Config, Running, Server};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -37,6 +37,8 @@ impl Stage {
                 purge: String::new(),
                 ..Jobs::default()
             },
+            // A story reads the feed until it is told that this is all.
+            timeouts: Timeouts { watch_notice_ms: 20, ..Timeouts::default() },
             ..Config::default()
         };
         let started = self.runtime.block_on(Server::start_with(&config, self.clock.clone()));

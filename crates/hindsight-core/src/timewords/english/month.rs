@@ -3,23 +3,8 @@
 //! "may" and "march" are verbs too: they need a lead ("in may"), a year, a day written as one (8th), or a capital.
 
 use super::{Bare, English};
+use crate::months::MONTHS;
 use crate::timewords::reading::{Named, Reading};
-
-/// Names and short forms by their month.
-const MONTHS: [&[&str]; 12] = [
-    &["january", "jan"],
-    &["february", "feb"],
-    &["march", "mar"],
-    &["april", "apr"],
-    &["may"],
-    &["june", "jun"],
-    &["july", "jul"],
-    &["august", "aug"],
-    &["september", "sep", "sept"],
-    &["october", "oct"],
-    &["november", "nov"],
-    &["december", "dec"],
-];
 
 /// Words that make a month a time. "of", "by" and "from" are left out: people are called April and June.
 const LEADS: &[&str] = &[

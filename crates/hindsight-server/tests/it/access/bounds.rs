@@ -35,7 +35,7 @@ async fn s4_nothing_is_surer_than_the_credential_it_was_written_with() {
 #[tokio::test]
 async fn s1_an_agent_s_token_is_that_agent() {
     let of_agent =
-        |name: &str| Wish { agent_id: Some(name.to_owned()), ..wish(name, &["ops=read,write,forget"]) };
+        |name: &str| Wish { agent_id: Some(name.to_owned()), ..wish(name, &["ops=read,write,forget,purge"]) };
     let (locked, (cook, maid)) = Locked::with(
         |store| {
             let make = |name| store.create(of_agent(name), LONG_AGO).unwrap().0.expose();
@@ -67,6 +67,8 @@ async fn s1_an_agent_s_token_is_that_agent() {
         ("POST", "/memory/forget", json!({"ids": [id]})),
         ("POST", "/memory/feedback", json!({"wrong": [id]})),
         ("POST", "/memory/rollback", json!({"id": id})),
+        ("POST", "/memory/restore", json!({"ids": [id]})),
+        ("POST", "/memory/purge", json!({"ids": [id]})),
     ] {
         let answer = locked.http(&maid, method, path, body).await;
         assert_eq!(
@@ -75,7 +77,26 @@ async fn s1_an_agent_s_token_is_that_agent() {
             "{path}: {answer:?}"
         );
     }
+    // Nor by a condition, nor as what was made of a shared memory.
+    let by_filter = json!({"filter": {"agents": ["cook"]}, "validate_only": true});
+    for (token, count) in [(&maid, 0), (&cook, 1)] {
+        let answer = locked.http(token, "POST", "/memory/forget", by_filter.clone()).await;
+        assert_eq!(answer.body["count"], count, "{answer:?}");
+    }
+    let made = json!({"content": "the spare key", "scope": "agent", "derived_from": [id]});
+    let made = locked.http(&cook, "POST", "/memory/write", made).await;
+    assert_eq!(made.status, 200, "{made:?}");
+    let purge = json!({"filter": {"agents": ["cook"]}, "validate_only": true});
+    let purged = locked.http(&maid, "POST", "/memory/purge", purge).await;
+    assert_eq!((purged.status, &purged.body["reason"]), (403, &json!("AGENT_DENIED")), "{purged:?}");
     assert_eq!(locked.http(&cook, "POST", "/memory/forget", json!({"ids": [id]})).await.body["count"], 1);
+    let restored = locked.http(&maid, "POST", "/memory/restore", json!({"ids": [id]})).await;
+    assert_eq!(
+        (restored.status, &restored.body["reason"]),
+        (404, &json!("MEMORY_NOT_FOUND")),
+        "{restored:?}"
+    );
+    assert_eq!(locked.http(&cook, "POST", "/memory/restore", json!({"ids": [id]})).await.body["count"], 1);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::support::draft;
 
 const TENANTS: usize = 50;
 /// Operations of each; `HINDSIGHT_TENANT_OPS` sets another number.
-const OPERATIONS: usize = 40;
+const OPERATIONS: usize = 100;
 
 fn name(tenant: usize) -> String {
     format!("tenant-{tenant:02}")

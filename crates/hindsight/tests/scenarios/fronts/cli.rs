@@ -47,6 +47,9 @@ impl Front for Cli {
     }
 
     fn call(&mut self, place: &Place<'_>, call: &Call) -> Result<Value, String> {
+        if call.verb == "watch" {
+            return super::feed::cli(place, call);
+        }
         let (args, input) = arguments(call, place.namespace);
         let mut command = Command::new(env!("CARGO_BIN_EXE_hindsight"));
         let command = command
@@ -142,8 +145,11 @@ fn argument(verb: &str, field: &str, value: &Value) -> Vec<String> {
         ("record", Value::Object(record)) => {
             record.iter().flat_map(|(field, value)| argument("record", field, value)).collect()
         }
-        ("life", Value::Object(settings)) => {
-            settings.iter().flat_map(|(key, days)| named("life", format!("{key}={days}"))).collect()
+        ("life" | "rules" | "likeness", Value::Object(settings)) => {
+            let flag = if field == "rules" { "rule" } else { field };
+            let number =
+                |value: &Value| if value.is_null() { "default".to_owned() } else { value.to_string() };
+            settings.iter().flat_map(|(key, value)| named(flag, format!("{key}={}", number(value)))).collect()
         }
         ("fusion", _) => vec!["--rrf".to_owned()],
         ("half_life", value) => named("half-life-days", text(value).trim_end_matches('d').to_owned()),

@@ -59,6 +59,9 @@ impl Front for Grpc {
     }
 
     fn call(&mut self, place: &Place<'_>, call: &Call) -> Result<Value, String> {
+        if call.verb == "watch" {
+            return super::feed::grpc(place, call);
+        }
         let url = place.stage.grpc();
         let done = async {
             let client = Client::connect(&url).await?;

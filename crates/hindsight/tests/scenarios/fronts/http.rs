@@ -16,6 +16,9 @@ impl Front for Http {
     }
 
     fn call(&mut self, place: &Place<'_>, call: &Call) -> Result<Value, String> {
+        if call.verb == "watch" {
+            return super::feed::http(place, call);
+        }
         let mut fields = call.fields.clone();
         fields.insert("namespace".to_owned(), json!(place.namespace));
         if call.verb == "recall" && !call.learns {

@@ -2,6 +2,7 @@
 //! with which it was refused.
 
 pub(crate) mod cli;
+pub(crate) mod feed;
 pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod mcp;
