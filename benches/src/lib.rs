@@ -7,7 +7,7 @@
 //! does not: it holds no dataset and sets no target; the figures in `docs/` name the command that gave them.
 //!
 //! Reading order: [`dataset`] (the files), [`store`] (how they become memories), [`metrics`], [`half`], [`asking`], [`quality`], [`tune`], [`ablation`], [`outcomes`] (who succeeded, who failed), [`synthetic`] (memories
-//! that nobody wrote), [`speed`], [`storage`], [`npy`], [`vectors`], [`rounds`].
+//! that nobody wrote), [`speed`], [`storage`], [`touch`] (a namespace that comes into memory), [`npy`], [`vectors`], [`rounds`].
 #![forbid(unsafe_code)]
 
 pub mod ablation;
@@ -23,5 +23,6 @@ pub mod speed;
 pub mod storage;
 pub mod store;
 pub mod synthetic;
+pub mod touch;
 pub mod tune;
 pub mod vectors;

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use hindsight_bench::{ablation, quality, rounds, speed, storage, tune, vectors};
+use hindsight_bench::{ablation, quality, rounds, speed, storage, touch, tune, vectors};
 
 /// Measures recall quality and engine speed.
 #[derive(Debug, Parser)]
@@ -28,6 +28,8 @@ enum Command {
     Rounds(rounds::Args),
     /// Measures durable writes, restarts, reads from disk, size and replay, as ratios and times of one run.
     Storage(storage::Args),
+    /// Measures the first touch of a stored namespace, from its snapshot and without, and what one costs that is not loaded.
+    Touch(touch::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -39,5 +41,6 @@ fn main() -> anyhow::Result<()> {
         Command::Vectors(args) => vectors::run(&args),
         Command::Rounds(args) => rounds::run(&args),
         Command::Storage(args) => storage::run(&args),
+        Command::Touch(args) => touch::run(&args),
     }
 }

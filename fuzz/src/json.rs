@@ -22,7 +22,7 @@ pub fn record_json(data: &[u8]) {
 }
 
 /// A filter that passes its check decides every memory, and `not` decides the opposite.
-pub fn filter_json(data: &[u8]) {
+pub fn filter_expr(data: &[u8]) {
     let Ok(filter) = serde_json::from_slice::<Filter>(data) else { return };
     if filter.check("filter").is_err() {
         return;

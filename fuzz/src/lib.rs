@@ -10,9 +10,11 @@ mod json;
 mod log;
 mod memory;
 mod seal;
+mod text;
 mod token;
 
 pub use disk::{backup_restore, manifest, record_codec, wal_recover};
-pub use json::{draft_json, filter_json, record_json};
+pub use json::{draft_json, filter_expr, record_json};
 pub use log::{batch_decode, log_decode};
+pub use text::tokenizer;
 pub use token::token_parse;

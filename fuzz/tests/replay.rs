@@ -94,8 +94,13 @@ fn record_json() {
 }
 
 #[test]
-fn filter_json() {
-    replay("filter_json", hindsight_fuzz::filter_json);
+fn tokenizer() {
+    replay_copies("tokenizer", hindsight_fuzz::tokenizer, 400);
+}
+
+#[test]
+fn filter_expr() {
+    replay("filter_expr", hindsight_fuzz::filter_expr);
 }
 
 #[test]

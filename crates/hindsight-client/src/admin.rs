@@ -24,6 +24,30 @@ pub struct ServerInfo {
     /// `STORAGE_POISONED`. None while it takes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes_refused: Option<String>,
+    /// Which namespaces are in memory, and what that takes; none for who may not know of every namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryUse>,
+}
+
+/// How much memory namespaces take, and how often they came and went since the server started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct MemoryUse {
+    /// Bytes that namespaces in memory may take; 0 when that is any number.
+    pub budget_bytes: u64,
+    /// Bytes that they take, estimated.
+    pub used_bytes: u64,
+    /// Namespaces in memory.
+    pub loaded: u64,
+    /// Namespaces that are not.
+    pub unloaded: u64,
+    /// How often one was loaded.
+    pub loads: u64,
+    /// How often its index came from a snapshot.
+    pub snapshot_loads: u64,
+    /// How often a snapshot could not be used, so that the index was made of the records.
+    pub snapshots_doubted: u64,
+    /// How often one was let go of, because of the budget.
+    pub evictions: u64,
 }
 
 /// An embedding model.
@@ -119,7 +143,23 @@ impl ServerInfo {
             embedding_model: model(wire.embedding_model, wire.dimension),
             namespaces: wire.namespaces,
             writes_refused: Some(wire.writes_refused).filter(|reason| !reason.is_empty()),
+            memory: wire.memory.as_ref().map(MemoryUse::from_wire),
         })
+    }
+}
+
+impl MemoryUse {
+    fn from_wire(wire: &v1::MemoryUse) -> MemoryUse {
+        MemoryUse {
+            budget_bytes: wire.budget_bytes,
+            used_bytes: wire.used_bytes,
+            loaded: wire.loaded,
+            unloaded: wire.unloaded,
+            loads: wire.loads,
+            snapshot_loads: wire.snapshot_loads,
+            snapshots_doubted: wire.snapshots_doubted,
+            evictions: wire.evictions,
+        }
     }
 }
 

@@ -67,7 +67,7 @@ pub use hindsight_auth::{Credential, Grant, Pattern, Right, Rights, TokenId};
 pub use audit::{AuditEvent, AuditPage, AuditQuery};
 pub use token::{NewToken, TokenWish};
 
-pub use admin::{Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
+pub use admin::{MemoryUse, Model, NamespaceInfo, NamespaceStats, NamespaceSummary, ServerInfo, VectorGraph};
 pub use backup::BackupSummary;
 pub use builder::ClientBuilder;
 pub use client::Client;

@@ -1,13 +1,20 @@
 //! Vectors: finite, of unit length, named by the model that made them (M6, W12).
 
+mod place;
+
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::invalid::{Invalid, Violations};
 use crate::limits::{DIMENSION_MAX, MODEL_CHARS_MAX, VECTORS_MAX};
 
-/// A vector of unit length. Its components are finite by construction, so a dot product of two is their cosine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Embedding(Box<[f32]>);
+pub use place::{Components, VectorSource};
+
+/// A vector of unit length. Its components are finite by construction, so a dot product of two is their cosine. A clone is
+/// the same vector: both lie in the same place, in memory or where its holder has put it away.
+#[derive(Debug, Clone)]
+pub struct Embedding(Arc<place::Shared>);
 
 /// Which text of a memory a vector stands for; a match on any of them counts once (M6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -140,7 +147,8 @@ impl Embedding {
             return Err(BadVector::Zero);
         }
         #[expect(clippy::cast_possible_truncation, reason = "a component of a unit vector fits an f32")]
-        Ok(Embedding(values.iter().map(|value| (f64::from(*value) / length) as f32).collect()))
+        let components = values.iter().map(|value| (f64::from(*value) / length) as f32).collect();
+        Ok(Embedding(Arc::new(place::Shared::new(components))))
     }
 
     /// Takes components that a log or snapshot holds, exactly as they were stored.
@@ -149,19 +157,7 @@ impl Embedding {
     /// [`BadVector`] when they could not have come from [`Embedding::new`].
     pub fn from_stored(values: Vec<f32>) -> Result<Embedding, BadVector> {
         Embedding::new(&values)?;
-        Ok(Embedding(values.into_boxed_slice()))
-    }
-
-    /// The components.
-    #[must_use]
-    pub fn as_slice(&self) -> &[f32] {
-        &self.0
-    }
-
-    /// How many components there are.
-    #[must_use]
-    pub fn dimension(&self) -> usize {
-        self.0.len()
+        Ok(Embedding(Arc::new(place::Shared::new(values.into()))))
     }
 }
 
@@ -182,7 +178,7 @@ mod tests {
     fn any_length_becomes_one() {
         for scale in [1e-20_f32, 1.0, 1e30] {
             let unit = Embedding::new(&[3.0 * scale, 4.0 * scale]).unwrap();
-            assert!((unit.as_slice()[0] - 0.6).abs() < 1e-6 && (unit.as_slice()[1] - 0.8).abs() < 1e-6);
+            assert!((unit.components()[0] - 0.6).abs() < 1e-6 && (unit.components()[1] - 0.8).abs() < 1e-6);
         }
     }
 

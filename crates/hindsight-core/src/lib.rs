@@ -61,7 +61,7 @@ pub use as_of::AsOf;
 pub use change::{Batch, Change, Lsn, Purge, PurgeRequestHash, Purged, Record, RequestKey};
 pub use cron::Cron;
 pub use draft::Draft;
-pub use embedding::{Embedding, NamedVector, RawVector, RawVectors, VectorRole};
+pub use embedding::{Components, Embedding, NamedVector, RawVector, RawVectors, VectorRole, VectorSource};
 pub use explain::Explanation;
 pub use filter::Filter;
 pub use hit::{Breakdown, Hit, Neighbor, Part, Recalled};

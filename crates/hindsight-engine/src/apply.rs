@@ -10,6 +10,7 @@ use hindsight_storage::sabotage::{Sabotage, has};
 
 use crate::error::EngineError;
 use crate::reply::Model;
+use crate::slot::Slot;
 use crate::state::{Held, NamespaceState};
 use crate::sync::RwLock;
 
@@ -90,11 +91,7 @@ pub(crate) fn apply_marked(
 }
 
 /// What [`apply`] must never be, for the tests that have to notice.
-pub(crate) fn in_two_steps(
-    state: &RwLock<NamespaceState>,
-    lsn: Lsn,
-    batch: Batch,
-) -> Result<(), EngineError> {
+pub(crate) fn in_two_steps(state: &RwLock<Slot>, lsn: Lsn, batch: Batch) -> Result<(), EngineError> {
     let mut first = batch.clone();
     first.changes.truncate(batch.changes.len() / 2);
     first.request = None;
@@ -173,7 +170,6 @@ fn hold_marked(
     record: Record,
     marks: Option<Vec<u32>>,
 ) -> Result<(), EngineError> {
-    let (id, version) = (record.memory.id, record.memory.version);
     if let (None, Some(name), Some(first)) =
         (&state.model, &record.memory.embedding_model, record.vectors.first())
     {
@@ -181,6 +177,13 @@ fn hold_marked(
     }
     let misfit = "a vector does not fit the namespace's dimension";
     state.index.apply_marked(&record, marks).map_err(|_| unapplicable(lsn, misfit))?;
+    hold_indexed(state, lsn, record);
+    Ok(())
+}
+
+/// Holds the image of a memory that the index has already.
+pub(crate) fn hold_indexed(state: &mut NamespaceState, lsn: Lsn, record: Record) {
+    let (id, version) = (record.memory.id, record.memory.version);
     let is_forgotten = record.memory.state == State::Forgotten;
     let by = record.memory.superseded_by;
     state.digest.add(record_digest(id, version, lsn));
@@ -208,7 +211,6 @@ fn hold_marked(
     if let Some(by) = by {
         state.superseded.insert((by, id));
     }
-    Ok(())
 }
 
 fn unapplicable(lsn: Lsn, what: &'static str) -> EngineError {

@@ -7,12 +7,14 @@ use std::time::Instant;
 use hindsight_core::{Lsn, Namespace};
 use hindsight_storage::io::Io;
 use hindsight_storage::{
-    CheckpointReport, CheckpointSource, Erased, Erasure, NamespaceCheckpoint, Storage, StorageError,
-    StoredCheckpoint, StoredModel,
+    CheckpointReport, CheckpointSource, Erased, Erasure, NamespaceCheckpoint, NewSnapshot, Storage,
+    StorageError, StoredCheckpoint, StoredModel, StoredNamespace, StoredSnapshot,
 };
 
 use crate::error::EngineError;
 use crate::namespaces::{Cell, Namespaces};
+use crate::options::SnapshotRule;
+use crate::state::NamespaceState;
 
 /// A namespace of this many record files is rewritten into one.
 const FILES_MAX: usize = 8;
@@ -70,7 +72,8 @@ struct Source<'a, I: Io> {
     namespaces: &'a Namespaces,
     /// Namespaces not looked at yet. Listed at the first call, which comes after the position was chosen up to which
     /// the log may be given up: whoever has a change before it is in the list.
-    left: Option<Vec<Arc<Cell>>>,
+    /// By name, so that a long checkpoint does not keep all of them in memory.
+    left: Option<Vec<Namespace>>,
     taken: HashMap<Namespace, Arc<Cell>>,
 }
 
@@ -79,7 +82,7 @@ impl<'a, I: Io> Source<'a, I> {
         // What the log says of a namespace that was not touched since the start must be in memory to be stored. Only
         // replay leaves such tails, so none can come up later.
         for cell in namespaces.all().into_iter().filter(|cell| cell.has_tail()) {
-            cell.ensure_loaded(storage.records())?;
+            namespaces.load_untouched(&cell, storage.records())?;
         }
         Ok(Source { storage, namespaces, left: None, taken: HashMap::new() })
     }
@@ -119,9 +122,12 @@ impl<I: Io> CheckpointSource for Source<'_, I> {
     }
 
     fn next(&mut self) -> Option<NamespaceCheckpoint> {
-        let left = self.left.get_or_insert_with(|| self.namespaces.all());
-        while let Some(cell) = left.pop() {
-            if let Some(taken) = collect(self.storage, &cell) {
+        let names = || self.namespaces.all().iter().map(|cell| cell.name.clone()).collect();
+        let left = self.left.get_or_insert_with(names);
+        while let Some(name) = left.pop() {
+            // What was let go of or swept meanwhile had nothing to be stored.
+            let Some(cell) = self.namespaces.get(&name) else { continue };
+            if let Some(taken) = collect(self.storage, &cell, self.namespaces.snapshots) {
                 self.taken.insert(cell.name.clone(), cell);
                 return Some(taken);
             }
@@ -152,7 +158,7 @@ impl<I: Io> CheckpointSource for Source<'_, I> {
 
 /// A namespace as it is now, if it holds what record files do not. Under the writer's lock, so that a batch whose
 /// position is given is in memory too.
-fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell) -> Option<NamespaceCheckpoint> {
+fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell, rule: SnapshotRule) -> Option<NamespaceCheckpoint> {
     let _writer = cell.lock_writer();
     let state = cell.state.read();
     if state.applied <= state.stored || !state.is_there() {
@@ -187,5 +193,32 @@ fn collect<I: Io>(storage: &Storage<Arc<I>>, cell: &Cell) -> Option<NamespaceChe
         records: held(rewrite),
         requests: state.requests.since(if rewrite { Lsn(0) } else { state.stored }),
         rewrite,
+        snapshot: snapshot(&state, storage.records().namespace(&cell.name), has_gone, rule),
     })
+}
+
+/// What becomes of a namespace's index snapshot. Its bytes are made under the read lock, so a new one is worth it only when
+/// enough has changed; a load brings the rest of the old one up to date.
+fn snapshot(
+    state: &NamespaceState,
+    stored: Option<StoredNamespace>,
+    has_gone: bool,
+    rule: SnapshotRule,
+) -> NewSnapshot {
+    let before = stored.and_then(|stored| stored.snapshot);
+    let live = state.records.len();
+    // What was taken away must not stay in it.
+    let is_wrong = has_gone && before.is_some();
+    if live < rule.memories.max(1) {
+        return if is_wrong { NewSnapshot::Drop } else { NewSnapshot::Keep };
+    }
+    let is_changed = |before: StoredSnapshot| {
+        let changed = state.records.values().filter(|held| held.lsn > before.lsn).count();
+        changed.saturating_mul(100) >= live.saturating_mul(rule.changed_percent)
+    };
+    if is_wrong || before.is_none_or(is_changed) {
+        NewSnapshot::Write(state.index.to_bytes())
+    } else {
+        NewSnapshot::Keep
+    }
 }

@@ -27,7 +27,7 @@ impl<I: Io> EngineOver<I> {
         let not_found = || EngineError::NamespaceNotFound { namespace: namespace.clone() };
         // The request of the drop itself outlives the namespace for a while: until a checkpoint.
         let cell = self.namespaces.get(namespace).ok_or_else(not_found)?;
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let _writer = cell.lock_writer();
         let (count, at) = {
             let state = cell.state.read();
@@ -55,6 +55,7 @@ impl<I: Io> EngineOver<I> {
             let changes = vec![Change::DropNamespace];
             let batch = Batch { namespace: namespace.clone(), at, request: request_key, changes };
             let lsn = self.commit(&cell, batch)?;
+            cell.accesses.lock().clear();
             self.namespaces.note_drop(lsn);
             self.sessions.lock().drop_namespace(namespace);
             lsn

@@ -240,8 +240,8 @@ fn cosine(one: &Record, other: &Record) -> Option<f64> {
         let content = record.vectors.iter().find(|vector| vector.role == VectorRole::Content);
         content.map(|vector| &vector.embedding)
     }
-    let (one, other) = (of(one)?, of(other)?);
-    let pairs = one.as_slice().iter().zip(other.as_slice());
+    let (one, other) = (of(one)?.get()?, of(other)?.get()?);
+    let pairs = one.iter().zip(other.iter());
     Some(pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>().clamp(-1.0, 1.0))
 }
 

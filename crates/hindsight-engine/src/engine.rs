@@ -13,6 +13,7 @@ use hindsight_storage::{CheckpointReport, ClockedIo, Storage, StorageOptions, Ur
 use parking_lot::Mutex;
 
 use crate::apply::{Marked, apply_marked};
+use crate::budget::Budget;
 use crate::checkpoint;
 use crate::decide::now;
 use crate::error::EngineError;
@@ -97,7 +98,7 @@ impl<I: Io> EngineOver<I> {
         threads: Threads,
     ) -> Result<(Self, OpenReport), EngineError> {
         let began = Instant::now();
-        let namespaces = Namespaces::default();
+        let namespaces = Namespaces::new(Budget::new(options.memory_budget), options.snapshots);
         let opening = Storage::open(Arc::clone(&io), dir, options.storage)?;
         for stored in opening.namespaces() {
             let cold = Cold::new(&stored);
@@ -276,7 +277,7 @@ impl<I: Io> EngineOver<I> {
     /// to wait for that, as for everything.
     pub(crate) fn loaded(&self, name: &Namespace) -> Result<Option<Arc<Cell>>, EngineError> {
         let Some(cell) = self.namespaces.get(name) else { return Ok(None) };
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let state = cell.state.read();
         let is_seen = state.is_there() || state.applied > self.storage.synced_lsn();
         drop(state);
@@ -295,6 +296,8 @@ impl<I: Io> EngineOver<I> {
         batch: Batch,
         marked: Marked,
     ) -> Result<Lsn, EngineError> {
+        // What was decided may rest on vectors that could not be read.
+        self.storage.records().check_vectors(&cell.name)?;
         let pace = cell.state.read().pace_of(&batch);
         let mut lsn = self.storage.append_as(&batch, urgency_of(&batch), pace)?;
         if has(Sabotage::PositionFromClock) {
@@ -320,7 +323,7 @@ impl<I: Io> EngineOver<I> {
 
     fn memories_of(&self, cell: &Cell) -> Result<u64, EngineError> {
         if cell.memories().is_none() {
-            cell.ensure_loaded(self.storage.records())?;
+            self.namespaces.load_untouched(cell, self.storage.records())?;
         }
         Ok(cell.memories().unwrap_or_default())
     }

@@ -189,7 +189,7 @@ impl<I: Io> EngineOver<I> {
         for cell in self.namespaces.after(None) {
             let Some(cutoff) = self.life_of(&cell).forgotten_before(now) else { continue };
             if cell.is_loaded() || may_have_expired(&self.storage, &cell, cutoff)? {
-                cell.ensure_loaded(self.storage.records())?;
+                self.namespaces.load_untouched(&cell, self.storage.records())?;
                 expired += purge_forgotten(self, &cell, cutoff)?;
             }
         }
@@ -227,7 +227,7 @@ impl<I: Io> EngineOver<I> {
         }
         tracing::warn!(purges = missed.len(), %lsn, "the erasure ledger is ahead of the log: a backup was restored; purging again what it names");
         for cell in self.namespaces.after(None) {
-            cell.ensure_loaded(self.storage.records())?;
+            self.namespaces.load_untouched(&cell, self.storage.records())?;
             let _writer = cell.lock_writer();
             for key in missed.iter().map(|erasure| erasure.purge.key).collect::<BTreeSet<_>>() {
                 let purges = missed.iter().filter(|erasure| erasure.purge.key == key);

@@ -219,24 +219,37 @@ pub(crate) fn log_accesses<I: Io>(
             continue;
         }
         let _writer = cell.lock_writer();
-        let accesses = std::mem::take(&mut *cell.accesses.lock());
+        let gathered = std::mem::take(&mut *cell.accesses.lock());
         let (changes, at) = {
             let state = cell.state.read();
             let is_there = |id: &MemoryId| {
                 state.record(*id).is_some_and(|record| record.memory.state != State::Forgotten)
             };
-            let counted = accesses.into_iter().filter(|(id, _)| is_there(id));
-            let changes: Vec<Change> =
-                counted.map(|(id, (count, at))| Change::Access { id, count, at }).collect();
+            let counted = gathered.iter().filter(|(id, _)| is_there(id));
+            let access = |(id, (count, at)): (&MemoryId, &(u32, Timestamp))| Change::Access {
+                id: *id,
+                count: *count,
+                at: *at,
+            };
+            let changes: Vec<Change> = counted.map(access).collect();
             (changes, next_time(io, &state))
         };
         if !changes.is_empty() {
             let batch = Batch { namespace: cell.name.clone(), at, request: None, changes };
-            let lsn = storage.append(&batch)?;
+            let lsn = storage.append(&batch).inspect_err(|_| give_back(&cell, gathered))?;
             crate::apply::apply(&mut cell.state.write(), lsn, batch)?;
         }
     }
     Ok(())
+}
+
+/// Counts that found no place in the log, because the disk is full, wait for the next time.
+fn give_back(cell: &Cell, gathered: Accesses) {
+    let mut accesses = cell.accesses.lock();
+    for (id, (count, at)) in gathered {
+        let (sum, last) = accesses.entry(id).or_insert((0, at));
+        (*sum, *last) = (sum.saturating_add(count), at.max(*last));
+    }
 }
 
 /// Recalls that feedback may name.

@@ -44,6 +44,7 @@
 
 mod apply;
 mod backup;
+mod budget;
 mod checkpoint;
 mod consolidate;
 mod decide;
@@ -78,6 +79,7 @@ mod schedules;
 mod sessions;
 mod settings;
 mod settle;
+mod slot;
 mod state;
 mod summarize;
 mod sync;
@@ -86,15 +88,17 @@ pub mod unsynced;
 mod update;
 mod view;
 mod watch;
+mod weight;
 mod write;
 
+pub use budget::MemoryStats;
 pub use engine::{Engine, EngineOver};
 pub use erase::PurgeStep;
 pub use error::{EngineError, ErrorKind};
 pub use figures::{CheckpointCounts, Figures};
 pub use hindsight_index::GraphRule;
 pub use hindsight_storage::{Clock, Erased, Erasure, ErasureDone, ErasureFile, ErasureReceipt};
-pub use options::{Embed, Nearness, OpenReport, Options};
+pub use options::{Embed, Nearness, OpenReport, Options, SnapshotRule};
 pub use purge::PurgeBegun;
 pub use reply::{
     Affected, BatchWritten, Consolidated, ConsolidatedRule, Got, History, ItemWritten, Judged, Model,

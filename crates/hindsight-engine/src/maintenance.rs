@@ -63,11 +63,13 @@ impl Maintenance {
             let began = Instant::now();
             let (mut checkpoint_at, mut erase_at) = (began, began);
             let mut count_at = began + COUNT_EVERY;
+            let mut relieve_at = began + REST;
             while !asked.wait(LOOK_EVERY) {
                 if let Err(error) = duties.storage.space_step() {
                     tracing::debug!(%error, "the log takes nothing more");
                 }
                 let now = Instant::now();
+                duties.budget(&mut relieve_at, now);
                 if now >= count_at {
                     count_at = now + COUNT_EVERY;
                     duties.count();
@@ -124,6 +126,24 @@ impl<I: Io> Duties<I> {
                 true
             }
             Err(error) => warn(&error, "no checkpoint: the log keeps growing"),
+        }
+    }
+
+    /// Keeps the memory budget. When too many namespaces hold what no record file has, a checkpoint makes them fit to go,
+    /// though not more often than every [`REST`].
+    fn budget(&self, relieve_at: &mut Instant, now: Instant) {
+        let files = self.storage.records();
+        if self.namespaces.budget_step(files) || now < *relieve_at {
+            return;
+        }
+        *relieve_at = now + REST;
+        self.count();
+        match checkpoint(&self.storage, &self.namespaces) {
+            Ok(report) => {
+                tracing::info!(?report, "checkpoint, because of the memory budget");
+                self.namespaces.budget_step(files);
+            }
+            Err(error) => drop(warn(&error, "no checkpoint: the memory budget is exceeded")),
         }
     }
 

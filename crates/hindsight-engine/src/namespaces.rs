@@ -11,12 +11,14 @@ use hindsight_storage::sabotage::{Sabotage, has};
 use hindsight_storage::{NamespaceId, RecordFiles};
 
 use crate::apply::{Marked, apply_marked};
+use crate::budget::Budget;
 use crate::erase::Erasures;
 use crate::error::EngineError;
 use crate::feedback::Accesses;
 use crate::figures::CheckpointTimes;
 use crate::load::{Cold, load};
-use crate::state::NamespaceState;
+use crate::options::SnapshotRule;
+use crate::slot::Slot;
 use crate::sync::{AtomicBool, Mutex, MutexGuard, RwLock};
 
 /// One namespace: a lock for its writers, and what it holds.
@@ -28,19 +30,30 @@ pub(crate) struct Cell {
     pub(crate) name: Namespace,
     writer: Mutex<()>,
     /// What it holds; means nothing before `is_loaded`.
-    pub(crate) state: RwLock<NamespaceState>,
+    pub(crate) state: RwLock<Slot>,
     /// What recalls returned and is not logged yet. Locked for moments, and never while another lock is waited for.
     pub(crate) accesses: Mutex<Accesses>,
     is_loaded: AtomicBool,
-    cold: Mutex<Option<Cold>>,
+    /// Held by whoever loads it.
+    loading: Mutex<()>,
+    /// What is known of it while it is not loaded. Locked for moments, so that nobody waits for a load but who wants to.
+    cold: Mutex<Option<Arc<Cold>>>,
+    /// When it was touched last, in touches of any namespace.
+    pub(crate) touched: AtomicU64,
+    /// What it weighed when that was last measured, in bytes.
+    pub(crate) weight: AtomicU64,
+    /// How many records it had then.
+    pub(crate) measured: AtomicU64,
 }
 
 impl Cell {
     fn new(name: Namespace, cold: Option<Cold>) -> Cell {
         let is_loaded = AtomicBool::new(cold.is_none());
-        let (writer, state) = (Mutex::new(()), RwLock::default());
+        let (writer, state, loading) = (Mutex::new(()), RwLock::default(), Mutex::new(()));
         let accesses = Mutex::new(Accesses::default());
-        Cell { name, writer, state, accesses, is_loaded, cold: Mutex::new(cold) }
+        let cold = Mutex::new(cold.map(Arc::new));
+        let [touched, weight, measured] = std::array::from_fn(|_| AtomicU64::new(0));
+        Cell { name, writer, state, accesses, is_loaded, loading, cold, touched, weight, measured }
     }
 
     /// Becomes the only writer.
@@ -48,21 +61,31 @@ impl Cell {
         self.writer.lock()
     }
 
-    /// Loads the namespace, unless it is loaded. Nobody waits for it but who wants this namespace.
+    /// Loads the namespace, unless it is loaded, and says whether it did. Nobody waits for it but who wants this namespace.
     ///
     /// # Errors
     /// When its files can't be read; the next one who touches it tries again.
-    pub(crate) fn ensure_loaded<I: Io>(&self, files: &RecordFiles<I>) -> Result<(), EngineError> {
+    pub(crate) fn ensure_loaded<I: Io>(
+        &self,
+        files: &RecordFiles<I>,
+        budget: &Budget,
+    ) -> Result<bool, EngineError> {
         if self.is_loaded.load(Ordering::Acquire) {
-            return Ok(());
+            return Ok(false);
         }
-        let mut cold = self.cold.lock();
-        if let Some(lies) = cold.as_ref() {
-            *self.state.write() = load(files, lies)?;
-            *cold = None;
-            self.is_loaded.store(true, Ordering::Release);
-        }
-        Ok(())
+        let _loading = self.loading.lock();
+        let lies = self.cold.lock().clone();
+        let Some(lies) = lies else { return Ok(false) };
+        *self.state.write() = load(files, &lies, budget)?.into();
+        *self.cold.lock() = None;
+        self.is_loaded.store(true, Ordering::Release);
+        Ok(true)
+    }
+
+    /// It is not in memory any more. Nobody may hold it but who calls.
+    pub(crate) fn put_away(&self, cold: Cold) {
+        *self.cold.lock() = Some(Arc::new(cold));
+        self.is_loaded.store(false, Ordering::Release);
     }
 
     /// Takes a batch of the log at replay: applied at once, or kept until a stored namespace is loaded.
@@ -74,7 +97,8 @@ impl Cell {
             batch.request = None;
         }
         let mut cold = self.cold.lock();
-        match cold.as_mut() {
+        // Nobody else has it before the replay is over.
+        match cold.as_mut().and_then(Arc::get_mut) {
             Some(lies) if lsn <= lies.applied && !has(Sabotage::CountTwice) => {}
             Some(lies) if drops(&batch) => {
                 // Nothing of what the files hold is left.
@@ -178,16 +202,25 @@ fn drops(batch: &Batch) -> bool {
 /// All namespaces.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
-    cells: RwLock<BTreeMap<Namespace, Arc<Cell>>>,
+    pub(crate) cells: RwLock<BTreeMap<Namespace, Arc<Cell>>>,
     /// The newest batch that dropped one of them: a list without it waits for that to be durable.
     newest_drop: AtomicU64,
     /// Purges that the ledger does not have yet.
     pub(crate) erasures: Erasures,
+    /// How much memory they may take.
+    pub(crate) budget: Budget,
+    /// Which of them get an index snapshot.
+    pub(crate) snapshots: SnapshotRule,
     /// How the checkpoints of all of them went.
     pub(crate) checkpoints: CheckpointTimes,
 }
 
 impl Namespaces {
+    /// No namespaces.
+    pub(crate) fn new(budget: Budget, snapshots: SnapshotRule) -> Namespaces {
+        Namespaces { budget, snapshots, ..Namespaces::default() }
+    }
+
     /// Enters a namespace that lies in record files.
     pub(crate) fn add_cold(&self, name: Namespace, cold: Cold) {
         self.cells.write().insert(name.clone(), Arc::new(Cell::new(name, Some(cold))));

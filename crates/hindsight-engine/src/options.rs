@@ -33,6 +33,27 @@ pub struct Options {
     /// When jobs run by themselves, if somebody drives [`crate::EngineOver::job_step`]; a job that is missing runs on demand
     /// only. By default none does.
     pub schedules: BTreeMap<Job, Schedule>,
+    /// Bytes that namespaces in memory may take, estimated; those that were touched longest ago go first. None by default:
+    /// a namespace that was loaded stays.
+    pub memory_budget: Option<u64>,
+    /// Which namespaces get an index snapshot.
+    pub snapshots: SnapshotRule,
+}
+
+/// Which namespaces a checkpoint writes an index snapshot of: large ones, once enough of them has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotRule {
+    /// Memories from which on a namespace has one. A smaller one is loaded from its records about as fast. Default 1,000.
+    pub memories: usize,
+    /// How many hundredths of its memories have to have changed for a new one; the others are brought up to date when it is
+    /// loaded. Default 25.
+    pub changed_percent: usize,
+}
+
+impl Default for SnapshotRule {
+    fn default() -> Self {
+        SnapshotRule { memories: 1_000, changed_percent: 25 }
+    }
 }
 
 /// Makes vectors for texts that the engine writes itself: rules and summaries. The engine embeds nothing; whoever opens it

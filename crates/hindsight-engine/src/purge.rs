@@ -80,6 +80,8 @@ impl<I: Io> EngineOver<I> {
             digest: hash_of_request(&key, namespace, &id, Some(digest)),
         });
         let lsn = commit(&self.storage, &self.namespaces, cell, purge, at)?;
+        // Who takes one of these ids anew was not returned by these recalls.
+        cell.accesses.lock().retain(|id, _| !is_whole && !ids.contains(id));
         if is_whole {
             self.sessions.lock().drop_namespace(namespace);
         }

@@ -34,7 +34,7 @@ impl<I: Io> EngineOver<I> {
             let memory = Some(memory).filter(|memory| memory.is_visible_to(agent)).ok_or_else(not_found)?;
             return Ok(self.unsynced(Got { memory, revision }, revision));
         }
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let state = cell.state.read();
         let record = state.record(id).filter(|record| record.memory.is_visible_to(agent));
         let record = record.ok_or_else(not_found)?;

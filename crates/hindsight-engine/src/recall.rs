@@ -64,7 +64,7 @@ impl<I: Io> EngineOver<I> {
             cell = self.namespaces.after(None).into_iter().next();
         }
         let guard = cell.as_ref().map(|cell| cell.state.read());
-        let state = guard.as_deref().unwrap_or(&empty);
+        let state = guard.as_ref().map_or(&empty, |state| &***state);
         if let (Some(vector), Some(_)) = (&recall.vector, &state.model) {
             let given = recall.embedding_model.as_deref().ok_or_else(|| {
                 Invalid::one("embedding_model", "is missing: name the model that made the vector")
@@ -72,6 +72,7 @@ impl<I: Io> EngineOver<I> {
             fits(namespace, state.model.as_ref(), given, vector.dimension())?;
         }
         let answered = answer(&View::new(state, recall), now(&*self.io), cell.as_deref())?;
+        self.storage.records().check_vectors(namespace)?;
         Ok(self.answer(state, answered, state.applied))
     }
 }

@@ -41,6 +41,11 @@ impl Requests {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
     /// The requests of batches after `lsn`, oldest first: what record files do not hold yet.
     pub(crate) fn since(&self, lsn: Lsn) -> Vec<SeenRequest> {
         let newest_first = self.order.iter().rev().filter_map(|id| Some((id, self.seen.get(id)?)));

@@ -313,7 +313,7 @@ impl<I: Io> EngineOver<I> {
         if has_record {
             // The episode is in the log, and with it the request: also after a restart.
             let Some(cell) = self.namespaces.get(namespace) else { return Ok(None) };
-            cell.ensure_loaded(self.storage.records())?;
+            self.namespaces.load(&cell, self.storage.records())?;
             let seen = cell.state.read().requests.seen(request)?.cloned();
             return seen.map_or(Ok(None), |seen| {
                 let written = self.written_before(&cell, &seen)?;

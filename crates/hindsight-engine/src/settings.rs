@@ -73,7 +73,7 @@ impl<I: Io> EngineOver<I> {
         }
         patch.check()?;
         let cell = self.namespaces.get_or_create(name)?;
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.map(|seen| seen.lsn);
         if let Some(lsn) = seen {

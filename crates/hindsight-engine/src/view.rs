@@ -327,10 +327,10 @@ impl<'a> ReadView for View<'a> {
         Some(&self.record(id)?.memory)
     }
 
-    fn content_vector(&self, id: Place) -> Option<&[f32]> {
+    fn content_vector(&self, id: Place) -> Option<Embedding> {
         let mut vectors = self.record(id)?.vectors.iter();
         let content = vectors.find(|vector| vector.role == VectorRole::Content);
-        content.map(|vector| vector.embedding.as_slice())
+        content.map(|vector| vector.embedding.clone())
     }
 
     fn changed_since(&self, id: Place, as_of: AsOf) -> bool {

@@ -144,7 +144,7 @@ impl<I: Io> WatcherOver<I> {
         let each_bytes = logged.bytes() / batch.changes.len().max(1);
         let cell = self.engine.namespaces.get(&self.namespace);
         if let Some(cell) = &cell {
-            cell.ensure_loaded(self.engine.storage.records())?;
+            self.engine.namespaces.load(cell, self.engine.storage.records())?;
             // IMPORTANT: a batch can be durable before it is applied, and then what it brings is not there to be seen.
             // Whoever writes holds the lock until it is applied.
             if cell.state.read().applied < logged.lsn {
@@ -152,7 +152,12 @@ impl<I: Io> WatcherOver<I> {
             }
         }
         let state = cell.as_ref().map(|cell| cell.state.read());
-        let seer = Seer { request: &self.request, state: state.as_deref(), at: batch.at, each_bytes };
+        let seer = Seer {
+            request: &self.request,
+            state: state.as_ref().map(|state| &***state),
+            at: batch.at,
+            each_bytes,
+        };
         let mut part = Part { at: batch.at, ..Part::default() };
         let mut newest = Lsn(0);
         for (index, change) in batch.changes.iter().enumerate().skip(self.index) {

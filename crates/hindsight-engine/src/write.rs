@@ -56,7 +56,7 @@ impl<I: Io> EngineOver<I> {
     ) -> Result<Unsynced<Written, I>, EngineError> {
         let ready = Ready::of(item)?;
         let cell = self.namespaces.get_or_create(namespace)?;
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {
@@ -111,7 +111,7 @@ impl<I: Io> EngineOver<I> {
         let contents = batch.items.iter().map(|item| item.draft.content.clone()).collect();
         let ready: Vec<Result<Ready, EngineError>> = batch.items.into_iter().map(Ready::of).collect();
         let cell = self.namespaces.get_or_create(namespace)?;
-        cell.ensure_loaded(self.storage.records())?;
+        self.namespaces.load(&cell, self.storage.records())?;
         let _writer = cell.lock_writer();
         let seen = cell.state.read().requests.seen(request.as_ref())?.cloned();
         if let Some(seen) = seen {

@@ -14,7 +14,7 @@
 //! Every run prints its seed. Which requests are made follows from the seed; when exactly the crash comes does not.
 //!
 //! Reading order: [`model`] (what is written and what must be found), [`server`], [`trial`] (load, crash, compare),
-//! then one file for each way to fail: [`kill`], [`history`], [`backup`], [`terminate`], [`power`] (with [`volume`] and
+//! then one file for each way to fail: [`kill`], [`lag`], [`history`], [`backup`], [`terminate`], [`power`] (with [`volume`] and
 //! [`shutdown`]), [`full`], [`syscalls`] (with [`strace`]); [`memory`] breaks nothing and looks what a start takes. [`verdict`]
 //! counts.
 // Not `forbid`: the one call that cuts a file system off has no safe form. It stands in `shutdown`, and nowhere else.
@@ -24,6 +24,7 @@ pub mod backup;
 pub mod full;
 pub mod history;
 pub mod kill;
+pub mod lag;
 pub mod memory;
 pub mod model;
 pub mod power;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use hindsight_faults::{
-    Setting, Verdict, backup, full, history, kill, memory, power, setting, syscalls, terminate,
+    Setting, Verdict, backup, full, history, kill, lag, memory, power, setting, syscalls, terminate,
 };
 
 /// Breaks a running server in every way it must survive, and says what was lost.
@@ -22,6 +22,8 @@ struct Cli {
 enum Command {
     /// SIGKILL while requests are in flight.
     Kill(kill::Args),
+    /// What `durability = async` loses by kills and power cuts.
+    Lag(lag::Args),
     /// What clients were told before and after kills, in some order.
     History(history::Args),
     /// Backups under load, cut short by the end of who takes them or of the server.
@@ -51,6 +53,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let mut verdict = Verdict::begin(name, setting.seed);
     let ran = match &cli.command {
         Command::Kill(args) => kill::run(args, &setting, &mut verdict),
+        Command::Lag(args) => lag::run(args, &setting, &mut verdict),
         Command::History(args) => history::run(args, &setting, &mut verdict),
         Command::Backup(args) => backup::run(args, &setting, &mut verdict),
         Command::Memory(args) => memory::run(args, &setting, &mut verdict),
@@ -70,6 +73,7 @@ fn main() -> anyhow::Result<ExitCode> {
 fn name_of(command: &Command) -> &'static str {
     match command {
         Command::Kill(_) => "kill",
+        Command::Lag(_) => "lag",
         Command::History(_) => "history",
         Command::Backup(_) => "backup",
         Command::Memory(_) => "memory",

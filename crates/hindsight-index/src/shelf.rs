@@ -316,7 +316,7 @@ impl Shelf {
     pub(crate) fn take_vectors<'v>(
         &mut self,
         id: MemoryId,
-        vectors: impl ExactSizeIterator<Item = &'v [f32]>,
+        vectors: impl ExactSizeIterator<Item = &'v Embedding>,
     ) -> bool {
         self.ordinals.of(id).is_some_and(|ordinal| self.vectors.take_full(ordinal, vectors))
     }

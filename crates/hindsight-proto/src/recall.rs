@@ -55,7 +55,7 @@ pub(crate) fn to_wire(recall: Recall) -> Result<v1::RecallRequest, Invalid> {
     gather.unless(recall.token_budget != Some(0), "token_budget", budget);
     gather.finish()?;
     let (vector, embedding_model) = match recall.vector {
-        Some(vector) => (vector.as_slice().to_vec(), text::or_empty(recall.embedding_model)),
+        Some(vector) => (vector.components().to_vec(), text::or_empty(recall.embedding_model)),
         None => (Vec::new(), String::new()),
     };
     let Weights { vector: by_vector, keyword, window, entity, neighbour } = recall.weights;

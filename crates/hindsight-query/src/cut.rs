@@ -1,11 +1,12 @@
 //! Who of the ranked is returned: below the floor, held back, collapsed, too alike, or beyond `top_k` (R9, R10, R15).
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use hindsight_core::likeness::{Duplicate, Thresholds, duplicate};
 use hindsight_core::policy::{Breach, breach};
 use hindsight_core::scoring::confidence::trust;
-use hindsight_core::{Memory, Prohibition, Recall};
+use hindsight_core::{Components, Embedding, Memory, Prohibition, Recall};
 
 use crate::plan::Counts;
 use crate::rank::Ranked;
@@ -130,17 +131,24 @@ fn join(group: &mut Group, row: usize, texts: &[Text<'_>], fates: &mut [Fate]) {
 /// A candidate's content, and its vector.
 struct Text<'v> {
     memory: Option<&'v Memory>,
-    vector: Option<&'v [f32]>,
+    vector: Option<Embedding>,
+    /// Its components, once they were needed: they may have to be read.
+    components: OnceCell<Option<Components>>,
 }
 
 impl<'v> Text<'v> {
     fn of<V: ReadView>(view: &'v V, one: &Ranked<V::Id>) -> Text<'v> {
-        Text { memory: view.memory(one.candidate.id), vector: view.content_vector(one.candidate.id) }
+        let id = one.candidate.id;
+        Text { memory: view.memory(id), vector: view.content_vector(id), components: OnceCell::new() }
+    }
+
+    fn components(&self) -> Option<&[f32]> {
+        self.components.get_or_init(|| self.vector.as_ref()?.get()).as_deref()
     }
 
     /// The cosine of both contents; absent where one of them has no vector.
     fn similarity(&self, other: &Text<'_>) -> Option<f64> {
-        Some(f64::from(dot(self.vector?, other.vector?)))
+        Some(f64::from(dot(self.components()?, other.components()?)))
     }
 
     /// Whether both say the same: near by vector, or with the same letters, and by the judgement that new memories meet known

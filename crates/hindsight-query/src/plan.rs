@@ -196,10 +196,14 @@ impl Plan {
         }
     }
 
-    /// The share of relevance that a channel has after the absent ones gave theirs away.
+    /// The share of relevance that a channel has after the absent ones gave theirs away. By ranks all count the same.
     fn share(&self, channel: &Channel) -> f64 {
-        let sum: f64 = self.channels.iter().map(Channel::weight).sum();
-        if sum > 0.0 { channel.weight() / sum } else { 0.0 }
+        let weight = |channel: &Channel| match self.fusion {
+            Fusion::Weighted => channel.weight(),
+            Fusion::Rrf => 1.0,
+        };
+        let sum: f64 = self.channels.iter().map(weight).sum();
+        if sum > 0.0 { weight(channel) / sum } else { 0.0 }
     }
 }
 

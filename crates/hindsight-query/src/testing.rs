@@ -102,7 +102,7 @@ impl ReadView for Shelf {
 
     fn vector_score(&self, id: usize, query: &Embedding) -> Option<f32> {
         let row = self.rows[id].1.as_ref()?;
-        Some(row.as_slice().iter().zip(query.as_slice()).map(|(a, b)| a * b).sum())
+        Some(row.components().iter().zip(query.components().iter()).map(|(a, b)| a * b).sum())
     }
 
     fn analyse(&self, text: &str) -> Vec<String> {
@@ -203,8 +203,8 @@ impl ReadView for Shelf {
         Some(&self.rows[id].0)
     }
 
-    fn content_vector(&self, id: usize) -> Option<&[f32]> {
-        self.rows[id].1.as_ref().map(Embedding::as_slice)
+    fn content_vector(&self, id: usize) -> Option<Embedding> {
+        self.rows[id].1.clone()
     }
 
     fn changed_since(&self, id: usize, as_of: AsOf) -> bool {

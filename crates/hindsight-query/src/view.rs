@@ -170,7 +170,7 @@ pub trait ReadView {
     /// The memory itself. Absent only when `id` is not of this view.
     fn memory(&self, id: Self::Id) -> Option<&Memory>;
     /// The vector of its content, of unit length; absent when it has none.
-    fn content_vector(&self, id: Self::Id) -> Option<&[f32]>;
+    fn content_vector(&self, id: Self::Id) -> Option<Embedding>;
     /// Whether a memory was changed after the time that is asked for, so that it may have said something else then.
     fn changed_since(&self, id: Self::Id, as_of: AsOf) -> bool;
 }

@@ -250,6 +250,8 @@ async fn open(
         clock,
         life: config.life.rules(),
         schedules: config.jobs.schedules(),
+        memory_budget: config.storage.memory_budget(),
+        snapshots: config.storage.snapshots(),
         ..Options::default()
     };
     let opened = tokio::task::spawn_blocking(move || Engine::open(&data, options)).await;

@@ -23,6 +23,7 @@ use crate::{
     io::Io,
     manifest::{AppendError, Edit, EditFault, Manifest, StoredModel, StoredNamespace},
     records::{Digest, NamespaceId, RecordFiles, RecordPosition, SeenRequest},
+    snapshot::NewSnapshot,
     store::Storage,
 };
 use round::Round;
@@ -94,6 +95,8 @@ pub struct NamespaceCheckpoint {
     pub requests: Vec<SeenRequest>,
     /// Whether this is the whole namespace, so that its older files are dropped.
     pub rewrite: bool,
+    /// What becomes of its index snapshot.
+    pub snapshot: NewSnapshot,
 }
 
 /// What a checkpoint made of a namespace.
@@ -109,6 +112,8 @@ pub struct StoredCheckpoint {
     pub positions: Vec<(MemoryId, RecordPosition)>,
     /// Whether its older files are gone, and with them all other positions.
     pub rewritten: bool,
+    /// Whether an index snapshot of this position was written.
+    pub snapshot: bool,
 }
 
 /// What a checkpoint did.
@@ -122,6 +127,10 @@ pub struct CheckpointReport {
     pub records: u64,
     /// How many bytes of record files were written.
     pub bytes: u64,
+    /// How many index snapshots were written.
+    pub snapshots: usize,
+    /// How many bytes of index snapshots were written.
+    pub snapshot_bytes: u64,
     /// How many record files were removed.
     pub files_removed: usize,
     /// How many log segments were removed.
@@ -250,6 +259,7 @@ impl<I: Io> Storage<I> {
             round.tell(source, &mut report);
             // 6. Remove what nothing names any more: the files that were replaced, and
             garbage.add_files(files, round.outdated());
+            garbage.add_snapshots(files, round.outdated_snapshots());
             garbage.add_namespaces(files, &dropped);
             garbage.sweep(files, round.handle(), &mut report).map_err(|failure| log.poison_by(failure))?;
             if is_last {

@@ -24,8 +24,11 @@ const SCHEMA_1: u16 = 1;
 const SCHEMA_2: u16 = 2;
 /// The schema of batches and edits that set settings, and of purges that know values again.
 const SCHEMA_3: u16 = 3;
-/// The schema of a forgotten memory that remembers where it was before, and of edits that take a model away.
+/// The schema of a forgotten memory that remembers where it was before, and of edits that take a model away or name an index
+/// snapshot.
 const SCHEMA_4: u16 = SCHEMA_VERSION;
+/// Bytes between the components of two vectors of a record, the last part of it: the role and the number of bytes.
+pub(crate) const VECTOR_HEAD_BYTES: u64 = 1 + 8;
 
 /// Why a batch can't become bytes, or bytes a batch.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +86,9 @@ pub enum CodecError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The components of a vector lie in a record file, and can't be read there.
+    #[error("a vector can't be read back from its record file")]
+    LostVector,
     /// The encoder refused.
     #[error("the value can't be encoded")]
     Encode(#[from] bincode::error::EncodeError),
@@ -225,6 +231,7 @@ fn schema_of_edit(edit: &Edit) -> u16 {
         Edit::SetModel { model, .. } if model.is_none() => SCHEMA_4,
         Edit::Directory { .. } | Edit::SetModel { .. } => SCHEMA_2,
         Edit::SetSettings { .. } => SCHEMA_3,
+        Edit::SetSnapshot { .. } => SCHEMA_4,
         _ => SCHEMA_1,
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! Reading order: [`store`] (a data directory), `log` (how a batch becomes durable), `space` (a full disk), `recovery` (what happens after
 //! a crash), [`frame`] and [`segment`] (the bytes, described in `docs/disk-format.md`), `codec` (what is in a frame),
-//! [`checkpoint`] (from the log into record files), [`records`] (the files), [`manifest`] (which there are),
+//! [`checkpoint`] (from the log into record files), [`records`] (the files), [`snapshot`] (what is derived of them), [`manifest`] (which there are),
 //! [`tail`] (the log read while it is written), [`erasure`] (what was purged leaves no byte),
 //! [`directory`] (where each memory lies in them, on sled), [`backup`], [`mod@verify`] and [`inspect`]
 //! (reading all of it without changing anything), [`mod@repair`] (a new directory of what is left of a damaged one), [`io`] (the seam to the machine; `real` is the machine, `clocked` the same with another clock, `testing` a
@@ -41,6 +41,7 @@ pub mod repair;
 #[doc(hidden)]
 pub mod sabotage;
 pub mod segment;
+pub mod snapshot;
 mod space;
 pub mod store;
 mod stored;
@@ -70,6 +71,7 @@ pub use records::{
     record_digest,
 };
 pub use recovery::{Floor, Recovered, TornTail};
+pub use snapshot::{NewSnapshot, Snapshot, SnapshotFault, StoredSnapshot};
 pub use space::Urgency;
 pub use store::{Holder, Opening, Storage, StorageOptions};
 pub use tail::{LogCursor, ReadMost, TailError};

@@ -7,7 +7,7 @@
 //!
 //! Reading order: `layout` (the bytes, described in `docs/disk-format.md`, section "Record file"), `writer`, `scan` (a
 //! whole file in order), `point` (one record by its position), `places` (where all of them lie), `files` (all of them, as the manifest names them),
-//! `digest` (whether a namespace is whole).
+//! `digest` (whether a namespace is whole), `vectors` (their components, which are not kept in memory).
 
 mod digest;
 mod dump;
@@ -18,6 +18,7 @@ mod places;
 mod point;
 mod salvage;
 mod scan;
+mod vectors;
 mod writer;
 
 use hindsight_core::{Lsn, MemoryId, Record, RequestKey};
@@ -32,6 +33,7 @@ pub(crate) use place::{is_unfinished_record_file, parse_number};
 pub(crate) use places::Places;
 pub(crate) use salvage::{Gap, header_of, salvage};
 pub use scan::scan_file;
+pub(crate) use vectors::{VectorFile, checks, put_away};
 pub(crate) use writer::RecordWriter;
 
 /// Where a record lies.
@@ -83,6 +85,8 @@ pub enum Loaded {
         lsn: Lsn,
         /// The memory with its vectors.
         record: Record,
+        /// Where the entry ends, in bytes from the start of the file.
+        end: u64,
     },
     /// A request id. They come in the order in which they were seen.
     Request(SeenRequest),

@@ -19,6 +19,8 @@ pub enum Sabotage {
     ForgetRequestIds,
     /// What lies in record files is believed without holding it against the manifest.
     TrustRecordFiles,
+    /// An index snapshot is believed without holding it against the manifest.
+    TrustSnapshots,
     /// The directory is believed without holding it against the manifest.
     TrustDirectory,
     /// Recall looks into the first namespace, whichever was asked.

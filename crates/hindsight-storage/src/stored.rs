@@ -171,7 +171,7 @@ impl TryFrom<&Record> for StoredRecord {
     type Error = CodecError;
 
     fn try_from(Record { memory, vectors }: &Record) -> Result<Self, CodecError> {
-        let vectors = vectors.iter().map(StoredVector::from).collect();
+        let vectors = vectors.iter().map(StoredVector::try_from).collect::<Result<_, _>>()?;
         Ok(StoredRecord { memory: memory.try_into()?, vectors })
     }
 }
@@ -211,15 +211,18 @@ impl StoredSeen {
     }
 }
 
-impl From<&NamedVector> for StoredVector {
-    fn from(vector: &NamedVector) -> Self {
+impl TryFrom<&NamedVector> for StoredVector {
+    type Error = CodecError;
+
+    fn try_from(vector: &NamedVector) -> Result<Self, CodecError> {
         let NamedVector { role, embedding } = vector;
-        let mut components = vec![0; embedding.dimension() * 4];
+        let held = embedding.get().ok_or(CodecError::LostVector)?;
+        let mut components = vec![0; held.len() * 4];
         // Places of a length that is known: where numbers lie like this in memory, it becomes one copy.
-        for (place, component) in components.as_chunks_mut::<4>().0.iter_mut().zip(embedding.as_slice()) {
+        for (place, component) in components.as_chunks_mut::<4>().0.iter_mut().zip(held.iter()) {
             *place = component.to_le_bytes();
         }
-        StoredVector { role: role.code(), components }
+        Ok(StoredVector { role: role.code(), components })
     }
 }
 

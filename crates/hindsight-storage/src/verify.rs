@@ -42,8 +42,8 @@ pub enum FileState {
     Ok,
     /// It ends in a commit that never became durable. Nobody was told that it was; the next start gives it up.
     Torn,
-    /// Nothing needs it. A crash left it, and the next start removes it; or it is the directory and does not fit, and the
-    /// next start makes it anew.
+    /// Nothing needs it. A crash left it, and the next start removes it; or it is the directory, or an index
+    /// snapshot, and does not fit, and is made anew.
     Leftover,
     /// It is no part of a database.
     Unknown,

@@ -57,6 +57,7 @@ impl Args {
 /// Each command, and its flags when only a little is tried.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("kill", &["--cycles", "20", "--acknowledged", "10000"]),
+    ("lag", &["--cycles", "4"]),
     ("history", &["--histories", "4"]),
     ("backup", &["--backups", "6"]),
     ("power", &["--cycles", "20"]),
@@ -73,10 +74,14 @@ const COMMANDS: &[(&str, &[&str])] = &[
 /// When cargo or the tool cannot be started.
 pub fn run(root: &Path, args: &Args) -> anyhow::Result<bool> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--release", "--locked", "--package", "hindsight", "--package", "hindsight-faults"]);
-    if !build.current_dir(root).status().context("cannot start cargo")?.success() {
-        return Ok(false);
+    // One after the other: built together, the server would have other features of its dependencies than alone, and be
+    // another program than the one that `cargo run --release` builds.
+    for package in ["hindsight", "hindsight-faults"] {
+        let mut build = Command::new(&cargo);
+        build.args(["build", "--release", "--locked", "--package", package]).current_dir(root);
+        if !build.status().context("cannot start cargo")?.success() {
+            return Ok(false);
+        }
     }
     let folder = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let tool = root.join(folder).join("release/hindsight-faults");

@@ -1,11 +1,11 @@
 //! The project's own tools, run as `cargo xtask <command>`.
 //!
 //! What it does: writes the Rust code of the wire format ([`codegen`]), holds the house rules that no
-//! compiler knows ([`tidy`]), breaks a running server ([`faults`]), fuzzes ([`fuzz`]), runs what CI runs ([`ci`]) and
-//! what a release needs beyond it ([`soak`]). What it does not: it is no part of the database, and no crate of the house may import it.
+//! compiler knows ([`tidy`]), runs the engine's proofs at their amounts ([`proofs`]), breaks a running server
+//! ([`faults`]), fuzzes ([`fuzz`]), runs what CI runs ([`ci`]) and what a release needs beyond it ([`soak`]). What it does not: it is no part of the database, and no crate of the house may import it.
 //!
-//! Reading order: [`tidy`] names the rules, one file each; [`codegen`] is short; [`ci`], [`faults`], [`fuzz`] and
-//! [`soak`] only start others.
+//! Reading order: [`tidy`] names the rules, one file each; [`codegen`] is short; [`ci`], [`proofs`], [`faults`], [`fuzz`]
+//! and [`soak`] only start others.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ pub mod ci;
 pub mod codegen;
 pub mod faults;
 pub mod fuzz;
+pub mod proofs;
 pub mod soak;
 pub mod tidy;
 

@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::proofs::{self, Build};
 use xtask::{ci, codegen, faults, fuzz, soak, tidy, workspace_root};
 
 /// Tools of the HindsightDB project.
@@ -27,6 +28,9 @@ enum Command {
     Tidy,
     /// Break a running server in every way it must survive: kills, power cuts, a full disk, failing system calls.
     Faults(faults::Args),
+    /// Run the simulation, the damage, the histories, the backups and the erasures at the amounts of each change, in the
+    /// programs that `cargo test --workspace` builds.
+    Prove,
     /// Fuzz every target of fuzz/ for a while, guided by coverage.
     Fuzz(fuzz::Args),
     /// Run every step of CI, as .ci/run does.
@@ -65,6 +69,7 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(exit_code(findings.is_empty()))
         }
         Command::Faults(args) => Ok(exit_code(faults::run(root, &args)?)),
+        Command::Prove => Ok(exit_code(proofs::run(root, 1, Build::Tests)?)),
         Command::Fuzz(args) => Ok(exit_code(fuzz::run(root, &args)?)),
         Command::Ci => Ok(exit_code(ci::run(root)?)),
         Command::Soak(args) => Ok(exit_code(soak::run(root, &args)?)),

@@ -248,7 +248,7 @@ impl MemoryService for Mock {
             window: None,
             plan: recall
                 .vector
-                .map(|vector| format!("{:?} by {:?}", vector.as_slice(), recall.embedding_model)),
+                .map(|vector| format!("{:?} by {:?}", &vector.components()[..], recall.embedding_model)),
         };
         Ok(Response::new(recalled.into()))
     }

@@ -60,7 +60,7 @@ impl<I: Io> Run<I> {
                 self.left_out.insert(name.clone());
                 return Ok(None);
             }
-            cell.ensure_loaded(engine.storage.records())?;
+            engine.namespaces.load_untouched(&cell, engine.storage.records())?;
         }
         Ok(Some((cell, begin(job))))
     }

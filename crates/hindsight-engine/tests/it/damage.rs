@@ -4,11 +4,12 @@
 //! A directory (`place`) is made by a workload whose every step is written down (`truth`), and it stays as a kill or a
 //! clean stop leaves it. Then one thing is damaged (`harm`): a bit, a length, a range, a file. What the engine makes of
 //! it has to be one of four things: everything is there; a commit is torn of which nobody was told that it was durable;
-//! it is refused, and nothing was changed; something derived was made anew. What a repair makes of a refused one opens,
+//! it is refused, and nothing was changed; or, where the newest segment is replaced by an older version of it, the state of
+//! that moment. What a repair makes of a refused one opens,
 //! verifies, shows nothing that never was, and has everything but what its report names as lost.
 //!
-//! `HINDSIGHT_DAMAGE_SCALE` multiplies the amounts: 40 is what the test matrix asks of each build, `cargo xtask soak`
-//! sets what it asks of a release. `HINDSIGHT_DAMAGE_CASE` repeats one image.
+//! `HINDSIGHT_DAMAGE_SCALE` multiplies the amounts: `cargo xtask prove` sets what the test matrix asks of each build,
+//! `cargo xtask soak` what it asks of a release. `HINDSIGHT_DAMAGE_CASE` repeats one image.
 
 mod harm;
 mod judge;
@@ -24,10 +25,10 @@ use place::Place;
 /// Does one harm, which the seed chooses.
 type DoHarm = fn(&Place, u64) -> Harm;
 
-/// Bit flips, truncations, ranges, and files that are deleted, doubled, swapped or another database's: in all as many
-/// times the scale.
-const AMOUNTS: [(DoHarm, u64); 4] =
-    [(Harm::flip, 250), (Harm::truncation, 50), (Harm::range, 25), (Harm::file, 20)];
+/// Bit flips, truncations, ranges, files that are deleted, doubled, swapped or another database's, and files as they were
+/// some time before: in all as many times the scale.
+const AMOUNTS: [(DoHarm, u64); 5] =
+    [(Harm::flip, 250), (Harm::truncation, 50), (Harm::range, 25), (Harm::file, 13), (Harm::older, 5)];
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name)
@@ -53,7 +54,8 @@ fn a3_no_damage_at_rest_is_silent_and_d4_a_repair_keeps_all_it_does_not_name() {
             let harm = make(place, case);
             let damaged = harm.done_to(place);
             let told = format!("HINDSIGHT_DAMAGE_CASE={case}: {harm:?} of {}", place.name);
-            let verdict = judge::open(place, &damaged).unwrap_or_else(|wrong| panic!("{told}: {wrong}"));
+            let verdict =
+                judge::open(place, &harm, &damaged).unwrap_or_else(|wrong| panic!("{told}: {wrong}"));
             if verdict == Verdict::Refused {
                 let report =
                     judge::repair(place, &harm, &damaged).unwrap_or_else(|wrong| panic!("{told}: {wrong}"));
@@ -91,7 +93,8 @@ fn a3_a_commit_that_nobody_was_told_of_is_given_up_and_nothing_else() {
     let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() as u64;
     for back in (0..400).step_by(37) {
         let harm = Harm::Flip { path: last.clone(), bit: (end - back) * 8 + back % 8 };
-        assert_eq!(judge::open(&place, &harm.done_to(&place)), Ok(Verdict::Torn), "{harm:?}");
+        let damaged = harm.done_to(&place);
+        assert_eq!(judge::open(&place, &harm, &damaged), Ok(Verdict::Torn), "{harm:?}");
     }
 }
 
@@ -100,6 +103,7 @@ fn d4_a_deleted_last_segment_is_noticed() {
     for place in Place::all() {
         let segments = place.segments();
         let harm = Harm::Delete(segments.last().unwrap().clone());
-        assert_eq!(judge::open(&place, &harm.done_to(&place)), Ok(Verdict::Refused), "{}", place.name);
+        let damaged = harm.done_to(&place);
+        assert_eq!(judge::open(&place, &harm, &damaged), Ok(Verdict::Refused), "{}", place.name);
     }
 }

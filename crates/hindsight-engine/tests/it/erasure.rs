@@ -20,17 +20,18 @@ use crate::support::{ns, open};
 use canary::{Canary, control, draft, raw_vectors, write_all};
 use scanner::Scanner;
 
-const CANARIES: u32 = 300;
-const CONTROLS: u32 = 2_700;
+const CANARIES: u32 = 1_000;
+const CONTROLS: u32 = 9_000;
 const SPACE: &str = "ops";
 
 /// A life that puts canaries into files of every kind.
 struct Life {
-    _root: tempfile::TempDir,
     data: PathBuf,
     backup: PathBuf,
     engine: Engine,
     canaries: Vec<Canary>,
+    // Goes after the engine.
+    _root: tempfile::TempDir,
 }
 
 fn purge(target: PurgeTarget) -> PurgeRequest {

@@ -1,7 +1,16 @@
 //! What agents say of what they were given, and how often it was given (L1, M5, R16, R17).
 
+use std::path::Path;
+use std::sync::Arc;
+
 use hindsight_core::{Draft, Kind, Memory, MemoryId, Recall, RecallId, Recalled, Status, Timestamp, Verdict};
-use hindsight_engine::{EngineError, ErrorKind, FeedbackRequest, Judged};
+use hindsight_engine::{
+    EngineError, EngineOver, ErrorKind, FeedbackRequest, Judged, Options, PurgeRequest, PurgeTarget,
+    WriteItem, WriteOptions,
+};
+use hindsight_storage::io::Io;
+use hindsight_storage::testing::MemIo;
+use hindsight_storage::{LogOptions, StorageOptions};
 
 use crate::support::{Db, fact, fields, ns};
 
@@ -183,4 +192,53 @@ fn l1_a_failure_without_a_remedy_is_less_true_after_a_success() {
     tell(&db, None, &items, Some(Status::Success)).unwrap();
     assert!(get(&db, bare.id).confidence < bare.confidence);
     assert!(get(&db, remedy.id).confidence > remedy.confidence);
+}
+
+/// M5, D6: on a full disk counts wait, and are logged when there is room. What is written anew under the id of what is gone
+/// gets none of them.
+#[test]
+fn m5_d6_counts_outlast_a_full_disk() {
+    let io = MemIo::new(1);
+    io.create_dir_all(Path::new("/")).unwrap();
+    let log = LogOptions { preallocate_bytes: 0, ..LogOptions::default() };
+    let storage = StorageOptions { log, reserve_bytes: 0, ..StorageOptions::default() };
+    let options = Options { storage, ..Options::default() };
+    let (engine, _) = EngineOver::open_with(Arc::new(io.clone()), Path::new("/data"), options).unwrap();
+    let ops = ns("ops");
+    let (sky, grass) = (MemoryId::from_u128((0x0190 << 112) | 1), MemoryId::from_u128((0x0190 << 112) | 2));
+    let write = |text: &str, id: Option<MemoryId>| {
+        let draft = Draft { id: id.map(|id| id.to_string()), ..fact(text) };
+        let options = WriteOptions { allow_forgotten: true, ..WriteOptions::default() };
+        engine.write(&ops, WriteItem::new(draft, None), options).map(drop)
+    };
+    let ask = |query: &str| {
+        let recall = Recall { query: query.to_owned(), top_k: 1, ..Recall::default() };
+        drop(engine.recall(&ops, &recall).unwrap());
+    };
+    let count = |id: MemoryId| {
+        let got = engine.get(&ops, id, None).unwrap();
+        engine.commit_step().unwrap();
+        got.wait().unwrap().memory.usage.access_count
+    };
+    write("blue sky", Some(sky)).unwrap();
+    write("green grass", Some(grass)).unwrap();
+    engine.commit_step().unwrap();
+    ask("blue sky");
+    ask("green grass");
+    io.set_free(0);
+    let mut bricks = 0;
+    while write(&format!("brick {bricks}"), None).is_ok() {
+        bricks += 1;
+    }
+    assert!(engine.log_accesses().is_err());
+    ask("blue sky");
+    assert!(engine.log_accesses().is_err());
+    io.set_free(1 << 30);
+    assert!(engine.space_step().unwrap());
+    let (target, request_id) = (PurgeTarget::Ids(vec![grass]), None);
+    let purge = PurgeRequest { target, validate_only: false, request_id, with_derived: false };
+    engine.begin_purge(&ops, purge).unwrap();
+    write("grass is green", Some(grass)).unwrap();
+    engine.log_accesses().unwrap();
+    assert_eq!((count(sky), count(grass)), (2, 0));
 }

@@ -27,6 +27,7 @@ mod rules;
 mod search;
 mod sessions;
 mod simulation;
+mod snapshots;
 mod summary;
 mod support;
 mod tombstones;

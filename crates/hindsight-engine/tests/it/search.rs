@@ -220,7 +220,12 @@ impl Pair {
 
 /// The cosine, as a similarity is told: 0 for what points the other way. Embeddings have length 1.
 fn similarity(a: &Embedding, b: &Embedding) -> f64 {
-    a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>().max(0.0)
+    a.components()
+        .iter()
+        .zip(b.components().iter())
+        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+        .sum::<f64>()
+        .max(0.0)
 }
 
 proptest! {

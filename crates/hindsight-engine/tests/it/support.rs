@@ -8,8 +8,9 @@ use hindsight_engine::{
 };
 
 pub(crate) struct Db {
-    pub(crate) dir: tempfile::TempDir,
     pub(crate) engine: Engine,
+    // Goes after the engine, whose threads would put files into a folder that is being removed.
+    pub(crate) dir: tempfile::TempDir,
 }
 
 pub(crate) fn ns(name: &str) -> Namespace {

@@ -15,10 +15,11 @@ pub(crate) const DAY: i64 = 86_400_000;
 pub(crate) const BEGINNING: i64 = 1_772_355_600_000;
 
 pub(crate) struct World {
-    dir: TempDir,
     clock: Clock,
     now_ms: i64,
     engine: Option<Engine>,
+    // Goes after the engine.
+    dir: TempDir,
 }
 
 pub(crate) fn ns(name: &str) -> Namespace {

@@ -102,7 +102,7 @@ impl NamespaceIndex {
         if is_on != belongs {
             return Err(SnapshotError::Misfit { what: "a memory is not where its state says" });
         }
-        let vectors = record.vectors.iter().map(|vector| vector.embedding.as_slice());
+        let vectors = record.vectors.iter().map(|vector| &vector.embedding);
         let fits = match is_on {
             (true, _) => self.active_mut().take_vectors(id, vectors),
             (_, true) => self.inactive_mut().take_vectors(id, vectors),

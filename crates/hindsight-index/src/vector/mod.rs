@@ -112,20 +112,23 @@ impl VectorIndex {
     /// The cosine of the first vectors of two memories: how alike they are.
     #[must_use]
     pub fn similarity(&self, a: Ordinal, b: Ordinal) -> Option<f32> {
-        let first = |ordinal| self.rows.of(ordinal).next().map(|row| self.rows.full(row));
-        Some(kernel::dot(first(a)?, first(b)?))
+        let first = |ordinal| self.vectors(ordinal).next().and_then(Embedding::get);
+        Some(kernel::dot(&first(a)?, &first(b)?))
     }
 
     /// The vectors of a memory, in the order they were given.
-    pub fn vectors(&self, ordinal: Ordinal) -> impl Iterator<Item = &[f32]> + '_ {
-        self.rows.of(ordinal).map(|row| self.rows.full(row))
+    pub fn vectors(&self, ordinal: Ordinal) -> impl Iterator<Item = &Embedding> + '_ {
+        self.rows.of(ordinal).filter_map(|row| self.rows.full(row))
     }
 
     /// Brings a memory's vectors to these, whatever they were before. All have the dimension of the index.
     pub(crate) fn set<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding> + Clone) {
-        if !self.vectors(ordinal).eq(vectors.clone().map(Embedding::as_slice)) {
+        if !self.vectors(ordinal).eq(vectors.clone()) {
             self.remove(ordinal);
-            self.rows.insert(ordinal, vectors.map(Embedding::as_slice));
+            self.rows.insert(ordinal, vectors);
+        } else if !self.vectors(ordinal).zip(vectors.clone()).all(|(held, vector)| held.is_same(vector)) {
+            // Equal, and held elsewhere: the new ones are those that whoever stores them will move.
+            self.rows.share(ordinal, vectors);
         }
     }
 

@@ -126,11 +126,11 @@ mod tests {
             let unit = |values: &[f32]| hindsight_core::Embedding::new(values).ok();
             let Some((row, query)) = unit(&a).zip(unit(&b[..a.len()])) else { return Ok(()) };
             let mut copy = vec![0_i8; a.len()];
-            let scale = quantise_row(row.as_slice(), &mut copy);
-            let quick = QuantisedQuery::new(query.as_slice());
+            let scale = quantise_row(&row.components(), &mut copy);
+            let quick = QuantisedQuery::new(&query.components());
             #[expect(clippy::cast_precision_loss)]
             let approximate = dot_quantised(&copy, &quick.levels) as f32 * scale.scale * quick.scale;
-            let exact = dot(row.as_slice(), query.as_slice());
+            let exact = dot(&row.components(), &query.components());
             prop_assert!((approximate - exact).abs() <= quick.error(scale.lost), "{} vs {}", approximate, exact);
             prop_assert!(quick.error(scale.lost) < 0.1);
         }

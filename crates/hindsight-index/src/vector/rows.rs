@@ -1,8 +1,10 @@
-//! The matrix: one contiguous block of rows in full precision and one in eight bits, addressed by row number.
+//! The matrix: one contiguous block of rows in eight bits, addressed by row number, and the vectors that they are copies
+//! of, which whoever holds the memories may have put away.
 //!
 //! A row belongs to one memory; the rows of a memory form a chain from its ordinal. Freed rows are zeroed and used again,
 //! unless a graph still has a node for them ([`Coverage`]).
 
+use hindsight_core::Embedding;
 use roaring::RoaringBitmap;
 
 use super::coverage::Coverage;
@@ -27,7 +29,8 @@ impl Row {
 pub(crate) struct Rows {
     /// Components of each row; 0 until the first one comes.
     dimension: usize,
-    full: Vec<f32>,
+    /// What the rows are copies of.
+    full: Vec<Option<Embedding>>,
     quick: Vec<i8>,
     scales: Vec<RowScale>,
     /// The next row of the same memory.
@@ -102,10 +105,20 @@ impl Rows {
         })
     }
 
-    /// A row in full precision.
-    pub(crate) fn full(&self, row: Row) -> &[f32] {
-        let start = row.index() * self.dimension;
-        self.full.get(start..start + self.dimension).unwrap_or_default()
+    /// The vector that a row is a copy of; none for a freed row.
+    pub(crate) fn full(&self, row: Row) -> Option<&Embedding> {
+        self.full.get(row.index())?.as_ref()
+    }
+
+    /// Takes other objects for equal vectors of a memory.
+    pub(crate) fn share<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding>) {
+        let mut at = self.first.get(ordinal.index()).copied().unwrap_or(NONE);
+        for vector in vectors {
+            if let Some(place) = self.full.get_mut(at as usize) {
+                *place = Some(vector.clone());
+            }
+            at = self.next.get(at as usize).copied().unwrap_or(NONE);
+        }
     }
 
     /// A row in eight bits.
@@ -119,7 +132,7 @@ impl Rows {
     pub(super) fn with_room(dimension: usize, rows: usize, slots: u32) -> Rows {
         Rows {
             dimension,
-            full: vec![0.0; rows * dimension],
+            full: vec![None; rows],
             quick: Vec::with_capacity(rows * dimension),
             scales: Vec::with_capacity(rows),
             next: Vec::with_capacity(rows),
@@ -144,30 +157,29 @@ impl Rows {
         self.coverage.added(ordinal);
     }
 
-    /// Takes the rows of a memory in full. False when there are not as many, or of another dimension.
+    /// Takes the vectors that the rows of a memory are copies of. False when there are not as many, or of another dimension.
     pub(super) fn take_full<'v>(
         &mut self,
         ordinal: Ordinal,
-        vectors: impl ExactSizeIterator<Item = &'v [f32]>,
+        vectors: impl ExactSizeIterator<Item = &'v Embedding>,
     ) -> bool {
         if self.of(ordinal).count() != vectors.len() {
             return false;
         }
         let mut at = self.first.get(ordinal.index()).copied().unwrap_or(NONE);
         for vector in vectors {
-            let start = at as usize * self.dimension;
-            let Some(place) = self.full.get_mut(start..start + self.dimension) else { return false };
-            if place.len() != vector.len() {
+            let Some(place) = self.full.get_mut(at as usize) else { return false };
+            if vector.dimension() != self.dimension {
                 return false;
             }
-            place.copy_from_slice(vector);
+            *place = Some(vector.clone());
             at = self.next.get(at as usize).copied().unwrap_or(NONE);
         }
         true
     }
 
     /// Adds the rows of a memory that has none.
-    pub(crate) fn insert<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v [f32]>) {
+    pub(crate) fn insert<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v Embedding>) {
         if self.first.len() <= ordinal.index() {
             self.first.resize(ordinal.index() + 1, NONE);
         }
@@ -191,18 +203,18 @@ impl Rows {
         }
     }
 
-    fn add(&mut self, vector: &[f32]) -> Row {
+    fn add(&mut self, vector: &Embedding) -> Row {
         if self.dimension == 0 {
-            self.dimension = vector.len();
+            self.dimension = vector.dimension();
         }
         let row = Row(self.free.pop().unwrap_or_else(|| self.grow()));
         let start = row.index() * self.dimension;
         let place = start..start + self.dimension;
         if let (Some(full), Some(quick), Some(scale)) =
-            (self.full.get_mut(place.clone()), self.quick.get_mut(place), self.scales.get_mut(row.index()))
+            (self.full.get_mut(row.index()), self.quick.get_mut(place), self.scales.get_mut(row.index()))
         {
-            full.copy_from_slice(vector);
-            *scale = quantise_row(vector, quick);
+            *full = Some(vector.clone());
+            *scale = quantise_row(&vector.components(), quick);
         }
         row
     }
@@ -211,7 +223,7 @@ impl Rows {
         self.next.push(NONE);
         self.owner.push(NONE);
         self.scales.push(RowScale::default());
-        self.full.resize(self.next.len() * self.dimension, 0.0);
+        self.full.push(None);
         self.quick.resize(self.next.len() * self.dimension, 0);
         #[expect(
             clippy::cast_possible_truncation,
@@ -221,7 +233,7 @@ impl Rows {
         last
     }
 
-    /// Drops the rows of a memory and zeroes them: a forgotten text's vector does not stay in memory.
+    /// Drops the rows of a memory and zeroes them: a copy of a forgotten text's vector does not stay in memory.
     pub(crate) fn remove(&mut self, ordinal: Ordinal) {
         let Some(first) = self.first.get_mut(ordinal.index()) else { return };
         let mut at = std::mem::replace(first, NONE);
@@ -229,8 +241,8 @@ impl Rows {
             let row = Row(at);
             at = std::mem::replace(next, NONE);
             let place = row.index() * self.dimension..(row.index() + 1) * self.dimension;
-            if let (Some(full), Some(quick)) = (self.full.get_mut(place.clone()), self.quick.get_mut(place)) {
-                full.fill(0.0);
+            if let (Some(full), Some(quick)) = (self.full.get_mut(row.index()), self.quick.get_mut(place)) {
+                *full = None;
                 quick.fill(0);
             }
             if let Some(owner) = self.owner.get_mut(row.index()) {
@@ -246,7 +258,7 @@ impl Rows {
 
     /// Estimated bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        self.full.capacity() * size_of::<f32>()
+        self.full.capacity() * size_of::<Option<Embedding>>()
             + self.quick.capacity()
             + self.scales.capacity() * size_of::<RowScale>()
             + (self.next.capacity() + self.owner.capacity() + self.first.capacity() + self.free.capacity())
@@ -262,20 +274,24 @@ mod tests {
     #[test]
     fn rows_come_go_and_are_used_again() {
         let mut rows = Rows::default();
-        rows.insert(Ordinal(3), [&[1.0, 0.0][..], &[0.0, 1.0]].into_iter());
-        rows.insert(Ordinal(0), [&[0.6, 0.8][..]].into_iter());
+        let [x, y, z, w] =
+            [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [0.8, 0.6]].map(|v| Embedding::new(&v).unwrap());
+        rows.insert(Ordinal(3), [&x, &y].into_iter());
+        rows.insert(Ordinal(0), [&z].into_iter());
         assert_eq!((rows.len(), rows.dimension()), (3, Some(2)));
-        let of =
-            |rows: &Rows, slot| rows.of(Ordinal(slot)).map(|row| rows.full(row).to_vec()).collect::<Vec<_>>();
-        assert_eq!(of(&rows, 3), [[1.0, 0.0], [0.0, 1.0]]);
+        let of = |rows: &Rows, slot| {
+            rows.of(Ordinal(slot)).map(|row| rows.full(row).unwrap().clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&rows, 3), [x, y]);
         rows.remove(Ordinal(3));
         rows.remove(Ordinal(3));
-        assert_eq!(of(&rows, 3), Vec::<Vec<f32>>::new());
+        assert_eq!(of(&rows, 3), Vec::<Embedding>::new());
         assert_eq!(rows.len(), 1);
-        assert_eq!(&rows.full[..4], [0.0; 4], "the bytes of a dropped vector are gone");
-        rows.insert(Ordinal(1), [&[0.8, 0.6][..]].into_iter());
-        assert_eq!(of(&rows, 1), [[0.8, 0.6]]);
-        assert_eq!(rows.full.len(), 6, "no new row was needed");
-        assert_eq!(of(&rows, 9), Vec::<Vec<f32>>::new());
+        assert_eq!(&rows.quick[..4], [0; 4], "the bytes of a dropped vector are gone");
+        assert!(rows.full[..2].iter().all(Option::is_none));
+        rows.insert(Ordinal(1), [&w].into_iter());
+        assert_eq!(of(&rows, 1), [w]);
+        assert_eq!(rows.full.len(), 3, "no new row was needed");
+        assert_eq!(of(&rows, 9), Vec::<Embedding>::new());
     }
 }

@@ -21,7 +21,8 @@ pub struct VectorQuery {
 
 impl VectorQuery {
     pub(crate) fn new(embedding: &Embedding) -> Self {
-        VectorQuery { full: embedding.as_slice().into(), quick: QuantisedQuery::new(embedding.as_slice()) }
+        let full: Box<[f32]> = embedding.components().iter().copied().collect();
+        VectorQuery { quick: QuantisedQuery::new(&full), full }
     }
 
     /// Its copy that eight-bit rows are compared with.
@@ -32,7 +33,7 @@ impl VectorQuery {
 
 /// The cosine of the best of a memory's vectors.
 pub(crate) fn score(rows: &Rows, ordinal: Ordinal, query: &VectorQuery) -> Option<f32> {
-    rows.of(ordinal).map(|row| dot(rows.full(row), &query.full)).max_by(f32::total_cmp)
+    rows.of(ordinal).filter_map(|row| Some(dot(&rows.full(row)?.get()?, &query.full))).max_by(f32::total_cmp)
 }
 
 /// The best `k` memories of the selection, best first.

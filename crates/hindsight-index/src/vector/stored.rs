@@ -1,5 +1,6 @@
 //! The rows of a shelf as bytes: in eight bits. In full they lie in the records.
 
+use hindsight_core::Embedding;
 use hindsight_core::limits::{DIMENSION_MAX, VECTORS_MAX};
 use roaring::RoaringBitmap;
 
@@ -56,11 +57,11 @@ impl VectorIndex {
         Ok(VectorIndex { rows: loaded, ..VectorIndex::default() })
     }
 
-    /// Takes the rows of a memory in full. False when there are not as many, or of another dimension.
+    /// Takes the vectors that the rows of a memory are copies of. False when there are not as many, or of another dimension.
     pub(crate) fn take_full<'v>(
         &mut self,
         ordinal: Ordinal,
-        vectors: impl ExactSizeIterator<Item = &'v [f32]>,
+        vectors: impl ExactSizeIterator<Item = &'v Embedding>,
     ) -> bool {
         self.rows.take_full(ordinal, vectors)
     }

@@ -33,7 +33,7 @@ fn brute_force(held: &[(u32, Vec<Embedding>)], query: &Embedding, k: usize) -> V
     let mut all: Vec<(u32, f32)> = held
         .iter()
         .filter_map(|(slot, vectors)| {
-            let score = vectors.iter().map(|vector| kernel::dot(vector.as_slice(), query.as_slice()));
+            let score = vectors.iter().map(|vector| kernel::dot(&vector.components(), &query.components()));
             Some((*slot, score.max_by(f32::total_cmp)?))
         })
         .collect();

@@ -909,6 +909,37 @@ pub struct GetServerInfoResponse {
     /// themselves once there is room) or STORAGE_POISONED. Empty while they are taken.
     #[prost(string, tag = "8")]
     pub writes_refused: ::prost::alloc::string::String,
+    /// Which namespaces are in memory, and what that takes.
+    #[prost(message, optional, tag = "9")]
+    pub memory: ::core::option::Option<MemoryUse>,
+}
+/// How much memory namespaces take, and how often they came and went since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MemoryUse {
+    /// Bytes that namespaces in memory may take; 0 when that is any number.
+    #[prost(uint64, tag = "1")]
+    pub budget_bytes: u64,
+    /// Bytes that they take, estimated.
+    #[prost(uint64, tag = "2")]
+    pub used_bytes: u64,
+    /// Namespaces in memory.
+    #[prost(uint64, tag = "3")]
+    pub loaded: u64,
+    /// Namespaces that are not.
+    #[prost(uint64, tag = "4")]
+    pub unloaded: u64,
+    /// How often one was loaded.
+    #[prost(uint64, tag = "5")]
+    pub loads: u64,
+    /// How often its index came from a snapshot.
+    #[prost(uint64, tag = "6")]
+    pub snapshot_loads: u64,
+    /// How often a snapshot could not be used, so that the index was made of the records.
+    #[prost(uint64, tag = "7")]
+    pub snapshots_doubted: u64,
+    /// How often one was let go of, because of the budget.
+    #[prost(uint64, tag = "8")]
+    pub evictions: u64,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PurgeRequest {

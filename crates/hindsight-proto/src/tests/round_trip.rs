@@ -121,7 +121,7 @@ fn a_vector_of_unit_length_comes_through() {
     let call = RecallCall { namespace: "ops".parse().unwrap(), recall };
     let back = RecallCall::from_wire(sent(&call.into_wire().unwrap())).unwrap().recall;
     assert_eq!(back.embedding_model.as_deref(), Some("m"));
-    for (left, right) in vector.as_slice().iter().zip(back.vector.unwrap().as_slice()) {
+    for (left, right) in vector.components().iter().zip(back.vector.unwrap().components().iter()) {
         assert!((left - right).abs() < 1e-6);
     }
 }

@@ -1,3 +1,5 @@
+mod plans;
+
 use hindsight_core::{Embedding, Filter, Fusion, Kind, Mode, Polarity, Recall, RuleState, Status, Weights};
 
 use super::*;

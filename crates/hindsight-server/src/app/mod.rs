@@ -1,10 +1,11 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`, `budget`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
+mod budget;
 mod embedding;
 mod error;
 mod gate;
@@ -22,13 +23,15 @@ mod watch;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Lsn, Timestamp};
 use hindsight_embed::Embedder;
-use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
+use hindsight_engine::{Engine, MemoryStats, NamespaceSummary, Unsynced};
 
 pub(crate) use backup::BackupPart;
+pub(crate) use budget::{Budget, Share};
 pub(crate) use error::AppError;
 pub(crate) use purge::shown;
 pub(crate) use refusal::{Code, Refusal};
@@ -45,6 +48,7 @@ use gate::Gate;
 pub(crate) struct App {
     worker: Arc<Worker>,
     gate: Gate,
+    budget: Budget,
     backups: backup::Backups,
     watches: watch::Watches,
     metrics: Arc<Metrics>,
@@ -70,6 +74,7 @@ impl Worker {
             dimension: embedder.dimension(),
             namespaces: u64::try_from(engine.namespace_count()).unwrap_or(u64::MAX),
             writes_refused: engine.health().err().or_else(|| engine.degraded()).map(|error| error.reason()),
+            memory: Some(engine.memory_stats()),
         }
     }
 }
@@ -93,6 +98,8 @@ pub(crate) struct ServerInfo {
     pub(crate) namespaces: u64,
     /// Why writes are refused at present, in the word that they are refused with.
     pub(crate) writes_refused: Option<&'static str>,
+    /// How much memory namespaces take; none for who may not know of all of them.
+    pub(crate) memory: Option<MemoryStats>,
 }
 
 impl App {
@@ -114,7 +121,8 @@ impl App {
         let min_chars = config.embedding.min_chars;
         App {
             worker: Arc::new(Worker { engine, embedder, min_chars }),
-            gate: Gate::new(calls, config.limits.engine_queue),
+            gate: Gate::new(calls, config.limits.engine_queue, config.limits.engine_queue_of_namespace),
+            budget: Budget::new(config.limits.reading_bytes, Duration::from_millis(config.timeouts.queue_ms)),
             backups: backup::Backups::default(),
             watches: watch::Watches::new(config, phase),
             metrics,
@@ -125,6 +133,11 @@ impl App {
     /// How many calls are inside the engine, and how many wait for it.
     pub(crate) fn load(&self) -> (usize, usize) {
         self.gate.load()
+    }
+
+    /// Memory for reading requests.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How many watch.
@@ -159,7 +172,8 @@ impl App {
         }
         // How many others there are is no concern of whoever may know of some.
         let (seen, _) = self.namespaces(None, NAMESPACES_MAX).await?;
-        Ok(ServerInfo { namespaces: u64::try_from(seen.len()).unwrap_or(u64::MAX), ..info })
+        let namespaces = u64::try_from(seen.len()).unwrap_or(u64::MAX);
+        Ok(ServerInfo { namespaces, memory: None, ..info })
     }
 
     /// Names the namespaces that the caller may know of in alphabetical order, at most `limit` of those after `after`; and
@@ -200,7 +214,8 @@ impl App {
         &self,
         work: impl FnOnce(&Worker) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
-        let pass = self.gate.enter().await?;
+        let whose = access::Call::current().and_then(|call| call.namespace().cloned());
+        let pass = self.gate.enter(whose).await?;
         let worker = Arc::clone(&self.worker);
         let span = tracing::Span::current();
         let task = tokio::task::spawn_blocking(move || {

@@ -1,5 +1,6 @@
-//! `[storage]`: how the log and the space on the disk are dealt with.
+//! `[storage]`: how the log, the space on the disk and memory are dealt with.
 
+use hindsight_engine::SnapshotRule;
 use hindsight_storage::{LogOptions, StorageOptions};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,12 @@ pub struct Storage {
     pub pending_bytes: usize,
     /// `pending_batches`: writes that wait for the next sync; past it writing waits. Default 10000.
     pub pending_batches: usize,
+    /// `memory_bytes`: what namespaces in memory may take, in bytes, estimated; those that were touched longest ago go back
+    /// to their files first, and are loaded at the next touch. 0 is any number. Default 4294967296 (4 GiB).
+    pub memory_bytes: u64,
+    /// `snapshot_memories`: a namespace of so many memories keeps a snapshot of its index, so that it is loaded faster; 0 is
+    /// none. Default 1000.
+    pub snapshot_memories: usize,
 }
 
 impl Default for Storage {
@@ -35,6 +42,8 @@ impl Default for Storage {
             reserve_bytes,
             pending_bytes: log.pending_bytes_max,
             pending_batches: log.pending_frames_max,
+            memory_bytes: 4 << 30,
+            snapshot_memories: SnapshotRule::default().memories,
         }
     }
 }
@@ -57,8 +66,19 @@ impl Storage {
         }
     }
 
+    /// What namespaces in memory may take.
+    pub(crate) fn memory_budget(&self) -> Option<u64> {
+        (self.memory_bytes > 0).then_some(self.memory_bytes)
+    }
+
+    /// Which namespaces have a snapshot.
+    pub(crate) fn snapshots(&self) -> SnapshotRule {
+        let memories = if self.snapshot_memories == 0 { usize::MAX } else { self.snapshot_memories };
+        SnapshotRule { memories, ..SnapshotRule::default() }
+    }
+
     /// Keys with their values, least and most.
-    pub(super) fn ranges(&self) -> [(&'static str, u64, u64, u64); 6] {
+    pub(super) fn ranges(&self) -> [(&'static str, u64, u64, u64); 8] {
         let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         [
             ("storage.segment_bytes", self.segment_bytes, 1 << 20, 1 << 30),
@@ -66,6 +86,8 @@ impl Storage {
             ("storage.checkpoint_bytes", self.checkpoint_bytes, 1 << 20, 16 << 30),
             ("storage.reserve_bytes", self.reserve_bytes, 0, 16 << 30),
             ("storage.pending_bytes", wide(self.pending_bytes), 1 << 20, 1 << 30),
+            ("storage.memory_bytes", self.memory_bytes, 0, 1 << 44),
+            ("storage.snapshot_memories", wide(self.snapshot_memories), 0, 1 << 26),
             ("storage.pending_batches", wide(self.pending_batches), 1, 1_000_000),
         ]
     }

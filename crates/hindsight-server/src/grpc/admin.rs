@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use futures_util::{Stream, StreamExt, stream};
-use hindsight_engine::ConsolidateRequest;
+use hindsight_engine::{ConsolidateRequest, MemoryStats};
 use hindsight_proto::v1::{self, admin_service_server::AdminService};
 use hindsight_proto::{call, time};
 use tonic::{Request, Response, Status};
@@ -81,6 +81,7 @@ impl AdminService for Admin {
             dimension: u32::try_from(info.dimension).unwrap_or(u32::MAX),
             namespaces: info.namespaces,
             writes_refused: info.writes_refused.unwrap_or_default().to_owned(),
+            memory: info.memory.map(memory_use),
         }))
     }
 
@@ -124,4 +125,17 @@ fn message(part: Result<BackupPart, AppError>) -> Result<v1::BackupResponse, Sta
         }),
     };
     Ok(v1::BackupResponse { part: Some(part) })
+}
+
+fn memory_use(stats: MemoryStats) -> v1::MemoryUse {
+    v1::MemoryUse {
+        budget_bytes: stats.budget_bytes,
+        used_bytes: stats.used_bytes,
+        loaded: stats.loaded,
+        unloaded: stats.unloaded,
+        loads: stats.loads,
+        snapshot_loads: stats.snapshot_loads,
+        snapshots_doubted: stats.snapshots_doubted,
+        evictions: stats.evictions,
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{body, fields::Fields, json};
 use crate::access::{self, http::NAMESPACE};
-use crate::app::Refusal;
+use crate::app::{Budget, Refusal, Share};
 
 /// The request id as a header.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -19,14 +19,17 @@ pub(super) struct Call {
     headers: HeaderMap,
     /// What the door decided about it.
     admitted: Option<access::Call>,
+    /// Held as long as the call is: what its body became lives as long.
+    _share: Share,
 }
 
 impl Call {
     /// Reads the body; a request without one brings its fields as query parameters.
     ///
     /// # Errors
-    /// When the body is too large or no JSON object, or both are there.
-    pub(super) async fn of(request: Request, body_max: usize) -> Result<Call, Refusal> {
+    /// When too much is being read, the body is too large or no JSON object, or both are there.
+    pub(super) async fn of(request: Request, body_max: usize, budget: &Budget) -> Result<Call, Refusal> {
+        let share = budget.share(body::length(&request, body_max)).await?;
         let (parts, bytes) = body::read(request, body_max).await?;
         let has_query = parts.uri.query().is_some_and(|query| !query.is_empty());
         let fields = match (bytes.is_empty(), has_query) {
@@ -39,7 +42,7 @@ impl Call {
             (false, false) => Fields::of_body(&bytes)?,
         };
         let admitted = parts.extensions.get::<access::Call>().cloned();
-        Ok(Call { fields, headers: parts.headers, admitted })
+        Ok(Call { fields, headers: parts.headers, admitted, _share: share })
     }
 
     /// The namespace, of the fields, of the header, or the only one of the caller's credential: decided by the locks.

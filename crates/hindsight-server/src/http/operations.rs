@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::IntoResponse as _;
 use hindsight_core::{Namespace, Timestamp};
+use hindsight_engine::MemoryStats;
 use http::header;
 use serde::Serialize;
 
@@ -72,6 +73,9 @@ struct InfoReply {
     /// Absent while writes are taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     writes_refused: Option<&'static str>,
+    /// Absent for who may not know of every namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryStats>,
 }
 
 #[derive(Serialize)]
@@ -144,6 +148,7 @@ pub(super) async fn info(State(http): State<Http>) -> Reply {
         dimension: info.dimension,
         namespaces: info.namespaces,
         writes_refused: info.writes_refused,
+        memory: info.memory,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use hindsight_engine::{Engine, Figures};
+use hindsight_engine::{Engine, Figures, MemoryStats};
 use hindsight_storage::SYNC_BOUNDS_US;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
@@ -43,6 +43,7 @@ impl Collector for Source {
         };
         let figures = engine.figures(NAMESPACES_MAX);
         memories(&mut encoder, &figures)?;
+        budget(&mut encoder, &engine.memory_stats())?;
         log(&mut encoder, &figures)?;
         disk(&mut encoder, &figures)?;
         graphs(&mut encoder, &figures)?;
@@ -71,6 +72,20 @@ fn memories(encoder: &mut DescriptorEncoder, figures: &Figures) -> fmt::Result {
         ConstGauge::new(number(*count)).encode(family.encode_family(&labels)?)?;
     }
     ConstGauge::new(number(others)).encode(family.encode_family(&[("namespace", "other")])?)
+}
+
+fn budget(encoder: &mut DescriptorEncoder, stats: &MemoryStats) -> fmt::Result {
+    let help = "Bytes that namespaces in memory take, estimated";
+    gauge(encoder, "namespaces_memory_bytes", help, number(stats.used_bytes))?;
+    let help = "Bytes that namespaces in memory may take; 0 is any number";
+    gauge(encoder, "namespaces_memory_budget_bytes", help, number(stats.budget_bytes))?;
+    counter(encoder, "namespace_loads", "Namespaces loaded from their files", stats.loads)?;
+    let help = "Namespaces let go of, because of the memory budget";
+    counter(encoder, "namespace_evictions", help, stats.evictions)?;
+    let help = "Namespaces whose index came from a snapshot";
+    counter(encoder, "index_snapshot_loads", help, stats.snapshot_loads)?;
+    let help = "Index snapshots that could not be used, so that the index was made of the records";
+    counter(encoder, "index_snapshots_doubted", help, stats.snapshots_doubted)
 }
 
 fn log(encoder: &mut DescriptorEncoder, figures: &Figures) -> fmt::Result {

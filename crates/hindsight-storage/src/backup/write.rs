@@ -178,7 +178,8 @@ impl<I: Io> Storage<I> {
 }
 
 fn manifest(stream: &mut Stream<'_>, state: &ManifestState) -> Result<(), BackupError> {
-    let mut edits = state.image().peekable();
+    // What is derived of the files is made anew from them.
+    let mut edits = state.image().filter(|edit| !matches!(edit, Edit::SetSnapshot { .. })).peekable();
     while edits.peek().is_some() {
         let batch: Vec<Edit> = edits.by_ref().take(EDITS_MAX).collect();
         let payload = codec::encode_edits(&batch).map_err(StorageError::Unencodable)?;

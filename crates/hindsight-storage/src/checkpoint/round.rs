@@ -1,8 +1,8 @@
 //! The record files of a part of the namespaces of a checkpoint: written, synced and named together.
 
-use std::{collections::HashSet, path::PathBuf};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
-use hindsight_core::{Lsn, MemoryId, Namespace};
+use hindsight_core::{Lsn, MemoryId, Namespace, Record};
 
 use super::{CheckpointReport, CheckpointSource, NamespaceCheckpoint, StoredCheckpoint, UnfitCheckpoint};
 use crate::{
@@ -12,9 +12,10 @@ use crate::{
     manifest::{Edit, StoredModel, StoredNamespace},
     records::{
         Digest, NamespaceId, RecordFileHeader, RecordFiles, RecordPosition, RecordWriter, StoredFile,
-        namespace_dir, record_digest, record_path,
+        VectorFile, checks, namespace_dir, put_away, record_digest, record_path,
     },
     segment::TMP_SUFFIX,
+    snapshot::{self, NewSnapshot, StoredSnapshot, snapshot_path},
 };
 
 /// Namespaces of one round at most: their edits have to fit into a frame of the manifest.
@@ -35,10 +36,19 @@ pub(super) struct Round<'a, I: Io> {
     /// The first files, still open: each is synced by itself, or the first of them with everything.
     open: Vec<I::File>,
     outdated: Vec<(NamespaceId, u32)>,
+    outdated_snapshots: Vec<(NamespaceId, Lsn)>,
     stored: Vec<StoredCheckpoint>,
+    moved: Vec<Moved<I>>,
     has_new_folder: bool,
     records: u64,
     bytes: u64,
+    snapshot_bytes: u64,
+}
+
+/// The records of a file whose vectors are read from it once the manifest names it.
+struct Moved<I: Io> {
+    file: Arc<VectorFile<I>>,
+    records: Vec<(Arc<Record>, u64, Vec<u32>)>,
 }
 
 /// A file of the round.
@@ -59,10 +69,13 @@ impl<'a, I: Io> Round<'a, I> {
             written: Vec::new(),
             open: Vec::new(),
             outdated: Vec::new(),
+            outdated_snapshots: Vec::new(),
             stored: Vec::new(),
+            moved: Vec::new(),
             has_new_folder: false,
             records: 0,
             bytes: 0,
+            snapshot_bytes: 0,
         }
     }
 
@@ -114,8 +127,56 @@ impl<'a, I: Io> Round<'a, I> {
         let (applied, live, forgotten, digest) = (*applied, *live, *forgotten, *digest);
         self.edits.push(Edit::SetNamespace { id, applied, last_at: *last_at, live, forgotten, digest });
         let rewritten = *rewrite;
-        self.stored.push(StoredCheckpoint { name: namespace.name, id, applied, positions, rewritten });
+        let before = stored.and_then(|stored| stored.snapshot);
+        let snapshot = self.snapshot((id, applied), before.as_ref(), &namespace.snapshot);
+        let NamespaceCheckpoint { name, .. } = namespace;
+        self.stored.push(StoredCheckpoint { name, id, applied, positions, rewritten, snapshot });
         Ok(())
+    }
+
+    /// Writes an index snapshot, or drops the one there is. What can't be written is left out: nothing depends on it. Returns
+    /// whether there is a new one.
+    fn snapshot(
+        &mut self,
+        at: (NamespaceId, Lsn),
+        before: Option<&StoredSnapshot>,
+        new: &NewSnapshot,
+    ) -> bool {
+        let payload = match new {
+            NewSnapshot::Keep => return false,
+            NewSnapshot::Drop => None,
+            NewSnapshot::Write(payload) => Some(payload),
+        };
+        let written = payload.and_then(|payload| self.write_snapshot(at, payload));
+        if written.is_some() || before.is_some() {
+            self.edits.push(Edit::SetSnapshot { id: at.0, snapshot: written });
+        }
+        self.outdated_snapshots.extend(before.map(|before| (at.0, before.lsn)));
+        written.is_some()
+    }
+
+    fn write_snapshot(&mut self, at: (NamespaceId, Lsn), payload: &[u8]) -> Option<StoredSnapshot> {
+        let io = self.files.io().as_ref();
+        let path = snapshot_path(self.files.ns(), at.0, at.1);
+        let mut tmp = path.clone().into_os_string();
+        tmp.push(TMP_SUFFIX);
+        let tmp = PathBuf::from(tmp);
+        match snapshot::write(io, &tmp, self.files.store_id(), at, payload) {
+            Ok((file, stored)) => {
+                self.written.push(Written { id: at.0, tmp, path });
+                if self.open.len() < SYNC_EACH_MAX {
+                    self.open.push(file);
+                }
+                self.snapshot_bytes += stored.bytes;
+                Some(stored)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "no index snapshot: the namespace is loaded from its records");
+                // What stays is removed by the next start.
+                let _ = io.unlink(&tmp);
+                None
+            }
+        }
     }
 
     /// Refuses what would be noticed only after a restart, when the log no longer has it.
@@ -172,8 +233,14 @@ impl<'a, I: Io> Round<'a, I> {
         let mut writer = RecordWriter::create(io, &tmp, &header)?;
         self.written.push(Written { id, tmp, path });
         let mut positions = Vec::with_capacity(namespace.records.len());
+        let mut moved = Vec::with_capacity(namespace.records.len());
         for (lsn, record) in &namespace.records {
-            let offset = writer.record(*lsn, record)?;
+            // A vector that can't be read back is damage of the file that it lies in, and named as that.
+            let named = |error| self.files.check_vectors(&namespace.name).err().unwrap_or(error);
+            let (offset, end) = writer.record(*lsn, record).map_err(named)?;
+            if !record.vectors.is_empty() {
+                moved.push((Arc::clone(record), end, checks(record)));
+            }
             positions.push((record.memory.id, RecordPosition { namespace: id, file: number, offset }));
         }
         namespace.requests.iter().try_for_each(|request| writer.request(request))?;
@@ -185,6 +252,7 @@ impl<'a, I: Io> Round<'a, I> {
         }
         self.records += stored.records;
         self.bytes += stored.bytes;
+        self.moved.push(Moved { file: self.files.vector_file(id, number), records: moved });
         Ok((stored, positions))
     }
 
@@ -257,6 +325,11 @@ impl<'a, I: Io> Round<'a, I> {
         &self.outdated
     }
 
+    /// The index snapshots that the round replaces.
+    pub(super) fn outdated_snapshots(&self) -> &[(NamespaceId, Lsn)] {
+        &self.outdated_snapshots
+    }
+
     /// A file of the round, through which the whole file system can be synced.
     pub(super) fn handle(&self) -> Option<&I::File> {
         self.open.first()
@@ -267,6 +340,12 @@ impl<'a, I: Io> Round<'a, I> {
         report.namespaces += self.stored.len();
         report.records += self.records;
         report.bytes += self.bytes;
+        report.snapshots += self.stored.iter().filter(|stored| stored.snapshot).count();
+        report.snapshot_bytes += self.snapshot_bytes;
+        // Before anything is removed: the vectors in replaced files are read from the new ones from here on.
+        for Moved { file, records } in self.moved.drain(..) {
+            records.iter().for_each(|(record, end, checks)| put_away(&file, record, *end, checks));
+        }
         std::mem::take(&mut self.stored).into_iter().for_each(|stored| source.stored(stored));
     }
 }

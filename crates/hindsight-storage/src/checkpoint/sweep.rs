@@ -7,16 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hindsight_core::Lsn;
+
 use super::{CheckpointReport, round::SYNC_EACH_MAX};
 use crate::{
     erasure::LEDGER_TMP,
     error::{At, IoFailure},
     io::{Io, IoFile, uninterrupted},
     manifest::{StoredNamespace, is_unfinished_manifest, parse_manifest_name},
-    records::{
-        NamespaceId, RecordFiles, is_unfinished_record_file, namespace_dir, parse_namespace_dir,
-        parse_record_file, record_path,
-    },
+    records::{NamespaceId, RecordFiles, namespace_dir, parse_namespace_dir, record_path},
+    snapshot::{is_unnamed, snapshot_path},
 };
 
 /// Files and folders that are to be removed. Their names are never used again.
@@ -41,11 +41,18 @@ impl Garbage {
         self.files.extend(gone.iter().map(|(id, number)| record_path(files.ns(), *id, *number)));
     }
 
+    pub(super) fn add_snapshots<I: Io>(&mut self, files: &RecordFiles<I>, gone: &[(NamespaceId, Lsn)]) {
+        self.files.extend(gone.iter().map(|(id, lsn)| snapshot_path(files.ns(), *id, *lsn)));
+    }
+
     pub(super) fn add_namespaces<I: Io>(&mut self, files: &RecordFiles<I>, gone: &[StoredNamespace]) {
         for namespace in gone {
             let numbers = namespace.files.keys();
             let numbers: Vec<_> = numbers.map(|number| (namespace.id, *number)).collect();
             self.add_files(files, &numbers);
+            let snapshot: Vec<_> =
+                namespace.snapshot.iter().map(|snapshot| (namespace.id, snapshot.lsn)).collect();
+            self.add_snapshots(files, &snapshot);
             self.dirs.insert(namespace_dir(files.ns(), namespace.id));
         }
     }
@@ -128,11 +135,7 @@ pub(crate) fn remove_orphans<I: Io>(
         let folder = namespace_dir(files.ns(), id);
         let state = files.state().read();
         let namespace = state.namespaces.get(&id);
-        let is_named = |number: u32| namespace.is_some_and(|namespace| namespace.files.contains_key(&number));
-        let is_orphan = |name: &OsStr| {
-            is_unfinished_record_file(name) || parse_record_file(name).is_some_and(|number| !is_named(number))
-        };
-        unlink_all(io, &folder, is_orphan, &mut removed)?;
+        unlink_all(io, &folder, |name| is_unnamed(name, namespace) == Some(true), &mut removed)?;
         if namespace.is_none() && list(io, &folder)?.is_empty() {
             io.remove_dir(&folder).at("remove", &folder)?;
             removed.push(folder);

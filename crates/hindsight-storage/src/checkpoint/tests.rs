@@ -7,6 +7,7 @@ use crate::{
     StorageErrorKind,
     io::Io,
     records::{namespace_dir, parse_record_file, record_path},
+    snapshot::snapshot_path,
     testing::{
         Fault, FaultKind, MemIo,
         stores::{
@@ -27,7 +28,11 @@ fn assert_files_are_named(io: &MemIo, storage: &Storage<MemIo>) {
     let ns = storage.records().ns();
     let named = state.namespaces.values();
     let named: BTreeSet<_> = named
-        .flat_map(|namespace| namespace.files.keys().map(|number| record_path(ns, namespace.id, *number)))
+        .flat_map(|namespace| {
+            let snapshot = namespace.snapshot.map(|snapshot| snapshot_path(ns, namespace.id, snapshot.lsn));
+            let files = namespace.files.keys().map(|number| record_path(ns, namespace.id, *number));
+            files.chain(snapshot)
+        })
         .collect();
     let found = io.files().into_iter().map(|(path, _)| path);
     let found: BTreeSet<_> = found.filter(|path| path.starts_with(ns)).collect();
@@ -203,6 +208,7 @@ impl CheckpointSource for Many {
             records: vec![(self.lsn, record)],
             requests: Vec::new(),
             rewrite: false,
+            snapshot: NewSnapshot::Keep,
         })
     }
 
@@ -290,6 +296,7 @@ fn a_source_that_contradicts_itself_is_refused_and_nothing_is_stored() {
         records: vec![(Lsn(6), Arc::new(record(&name, 1, 2)))],
         requests: Vec::new(),
         rewrite: false,
+        snapshot: NewSnapshot::Keep,
     };
     let bad = [
         NamespaceCheckpoint { applied: Lsn(7), ..good.clone() },

@@ -10,6 +10,7 @@ use crate::{
     directory::Stamp,
     manifest::StoredModel,
     records::{Digest, NamespaceId, StoredFile},
+    snapshot::StoredSnapshot,
 };
 
 fn words(count: usize) -> Vec<String> {
@@ -363,6 +364,19 @@ fn a_batch_of_edits_with_a_stamp_has_a_schema_of_its_own() {
     assert_eq!(hex, golden.split_whitespace().collect::<String>());
     let newer = decode_edits(&[&(SCHEMA_VERSION + 1).to_le_bytes(), &bytes[2..]].concat()).unwrap_err();
     assert!(matches!(newer, CodecError::Newer { newest: SCHEMA_VERSION, .. }), "{newer}");
+}
+
+#[test]
+fn a_batch_of_edits_with_an_index_snapshot_has_a_schema_of_its_own() {
+    let snapshot = StoredSnapshot { lsn: Lsn(10), bytes: 11, blake3: [12; 32] };
+    let id = NamespaceId(7);
+    let edits =
+        vec![Edit::SetSnapshot { id, snapshot: None }, Edit::SetSnapshot { id, snapshot: Some(snapshot) }];
+    let bytes = encode_edits(&edits).unwrap();
+    assert_eq!(decode_edits(&bytes).unwrap(), edits);
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let golden = include_str!("../../tests/golden/edit_snapshot_v4.hex");
+    assert_eq!(hex, golden.split_whitespace().collect::<String>());
 }
 
 #[test]

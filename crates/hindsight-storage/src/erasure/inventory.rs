@@ -12,13 +12,14 @@ use crate::{
     io::{Io, IoFile, OpenMode, read_full_at},
     manifest::parse_manifest_name,
     records::{RecordFiles, record_path},
+    snapshot::{StoredSnapshot, snapshot_path},
     store::LOG_DIR,
 };
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Every file that holds something of memories: the log's, the record files that the manifest names, the manifests.
+/// Every file that holds something of memories: the log's, the record files and index snapshots that the manifest names, the manifests.
 pub(super) fn inventory<I: Io>(
     files: &RecordFiles<I>,
     dir: &Path,
@@ -32,6 +33,9 @@ pub(super) fn inventory<I: Io>(
     for namespace in files.state().read().namespaces.values() {
         for (number, file) in &namespace.files {
             put(record_path(files.ns(), namespace.id, *number), file.bytes, file.blake3);
+        }
+        if let Some(StoredSnapshot { lsn, bytes, blake3 }) = namespace.snapshot {
+            put(snapshot_path(files.ns(), namespace.id, lsn), bytes, blake3);
         }
     }
     let log = dir.join(LOG_DIR);

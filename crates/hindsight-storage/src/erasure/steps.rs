@@ -13,9 +13,10 @@ use crate::{
     error::{At, StorageError},
     io::Io,
     manifest::{AppendError, is_unfinished_manifest, parse_manifest_name},
-    records::{is_unfinished_record_file, namespace_dir, parse_namespace_dir, parse_record_file},
+    records::{namespace_dir, parse_namespace_dir},
     recovery::is_saved_tail,
     segment::parse_segment_name,
+    snapshot::is_unnamed,
     store::{LOG_DIR, Storage},
 };
 
@@ -186,21 +187,18 @@ impl<I: Io> Storage<I> {
         if let Some(name) = names.iter().find(is_old) {
             return Ok(Some(self.dir().join(name)));
         }
-        self.unnamed_record_file()
+        self.unnamed_file()
     }
 
-    /// A record file, finished or not, or the folder of a namespace, that the manifest does not name.
-    fn unnamed_record_file(&self) -> Result<Option<PathBuf>, StorageError> {
+    /// A record file or an index snapshot, finished or not, or the folder of a namespace, that the manifest does not name.
+    fn unnamed_file(&self) -> Result<Option<PathBuf>, StorageError> {
         let (files, io) = (self.records(), self.records().io());
         for name in io.list(files.ns()).at("list", files.ns())? {
             let Some(id) = parse_namespace_dir(&name) else { continue };
             let folder = namespace_dir(files.ns(), id);
             let state = files.state().read();
             let Some(namespace) = state.namespaces.get(&id) else { return Ok(Some(folder)) };
-            let is_old = |name: &&std::ffi::OsString| {
-                is_unfinished_record_file(name)
-                    || parse_record_file(name).is_some_and(|number| !namespace.files.contains_key(&number))
-            };
+            let is_old = |name: &&std::ffi::OsString| is_unnamed(name, Some(namespace)) == Some(true);
             if let Some(name) = io.list(&folder).at("list", &folder)?.iter().find(is_old) {
                 return Ok(Some(folder.join(name)));
             }

@@ -12,6 +12,7 @@ use crate::{
     inspect::{Each, Found, Frames, InspectLine, read_range},
     io::IoFile,
     segment::FRAMES_START,
+    snapshot::StoredSnapshot,
 };
 
 /// Hands over a line for the header, each batch and each edit in it.
@@ -104,6 +105,11 @@ fn edit_text(edit: &Edit) -> String {
             let settings = if pairs.is_empty() { "no settings".to_owned() } else { pairs.join(", ") };
             format!("namespace {id} has {settings}")
         }
+        Edit::SetSnapshot { id, snapshot: Some(StoredSnapshot { lsn, bytes, blake3 }) } => format!(
+            "namespace {id} has an index snapshot at lsn {lsn}: {bytes} bytes, blake3 {}",
+            blake3::Hash::from_bytes(*blake3).to_hex()
+        ),
+        Edit::SetSnapshot { id, snapshot: None } => format!("namespace {id} has no index snapshot"),
         Edit::Checkpoint { lsn, durable } => format!("checkpoint at lsn {lsn}, durable up to {durable}"),
         Edit::Directory { stamp } => {
             format!(

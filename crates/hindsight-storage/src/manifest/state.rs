@@ -8,6 +8,7 @@ use crate::{
     directory::Stamp,
     records::{Digest, NamespaceId, StoredFile},
     recovery::Floor,
+    snapshot::StoredSnapshot,
 };
 
 /// One change of the manifest.
@@ -71,6 +72,13 @@ pub enum Edit {
         id: NamespaceId,
         /// The settings.
         settings: Settings,
+    },
+    /// A namespace has this index snapshot from now on, or none.
+    SetSnapshot {
+        /// Its number.
+        id: NamespaceId,
+        /// The snapshot.
+        snapshot: Option<StoredSnapshot>,
     },
     /// How far the log is in the files.
     Checkpoint {
@@ -189,6 +197,8 @@ pub struct StoredNamespace {
     pub files: BTreeMap<u32, StoredFile>,
     /// The number of its next file.
     pub next_file: u32,
+    /// Its index snapshot, which is derived and may be damaged or gone.
+    pub snapshot: Option<StoredSnapshot>,
 }
 
 /// What a manifest says.
@@ -271,7 +281,7 @@ impl ManifestState {
         let namespaces = self.namespaces.values().flat_map(|namespace| {
             let StoredNamespace { name, id, applied, last_at, live, forgotten, digest, model, .. } =
                 namespace;
-            let StoredNamespace { files, next_file, settings, .. } = namespace;
+            let StoredNamespace { files, next_file, settings, snapshot, .. } = namespace;
             let next_file = files.first_key_value().map_or(*next_file, |(number, _)| *number);
             let add = Edit::AddNamespace { id: *id, name: name.clone(), next_file };
             let files = files.iter();
@@ -288,7 +298,8 @@ impl ManifestState {
             let model = model.iter().map(|model| Edit::SetModel { id: *id, model: model.clone() });
             let is_set = *settings != Settings::default();
             let settings = is_set.then(|| Edit::SetSettings { id: *id, settings: settings.clone() });
-            std::iter::once(add).chain(files).chain(model).chain(settings).chain([set])
+            let snapshot = snapshot.map(|snapshot| Edit::SetSnapshot { id: *id, snapshot: Some(snapshot) });
+            std::iter::once(add).chain(files).chain(model).chain(settings).chain([set]).chain(snapshot)
         });
         let Floor { checkpoint_lsn, durable_lsn } = self.floor;
         let checkpoint = Edit::Checkpoint { lsn: checkpoint_lsn, durable: durable_lsn };
@@ -332,6 +343,7 @@ impl Change {
                 self.namespace(state, *id)?.model = Some(model.clone()).filter(|model| !model.is_none());
             }
             Edit::SetSettings { id, settings } => self.namespace(state, *id)?.settings = settings.clone(),
+            Edit::SetSnapshot { id, snapshot } => self.namespace(state, *id)?.snapshot = *snapshot,
             Edit::Checkpoint { lsn, durable } => {
                 grows(self.floor.checkpoint_lsn, *lsn)?;
                 grows(self.floor.durable_lsn, *durable)?;
@@ -369,6 +381,7 @@ impl Change {
             settings: Settings::default(),
             files: BTreeMap::new(),
             next_file,
+            snapshot: None,
         };
         self.namespaces.insert(id, Some(namespace));
         self.added.insert(name.clone(), id);

@@ -20,6 +20,7 @@ use super::{
     place::{NS_DIR, record_path},
     point::RecordFile,
     scan::{Expected, scan},
+    vectors::{VectorFile, Vectors, checks, put_away},
 };
 use crate::{
     error::{IoFailure, ReplayError, StorageError},
@@ -51,6 +52,7 @@ pub struct RecordFiles<I: Io> {
     store_id: u64,
     state: Arc<RwLock<ManifestState>>,
     opened: Mutex<Opened<I::File>>,
+    vectors: Arc<Vectors<I>>,
     pins: AtomicUsize,
 }
 
@@ -78,7 +80,9 @@ impl<I: Io> RecordFiles<I> {
         state: Arc<RwLock<ManifestState>>,
     ) -> RecordFiles<I> {
         let opened = Mutex::new(Opened { files: BTreeMap::new(), order: VecDeque::new() });
-        RecordFiles { io, ns: dir.join(NS_DIR), store_id, state, opened, pins: AtomicUsize::new(0) }
+        let ns = dir.join(NS_DIR);
+        let vectors = Arc::new(Vectors::new(Arc::clone(&io), &ns));
+        RecordFiles { io, ns, store_id, state, opened, vectors, pins: AtomicUsize::new(0) }
     }
 
     /// Keeps the files where they are. To be called while no checkpoint runs; the first one after the last pin is gone
@@ -129,7 +133,7 @@ impl<I: Io> RecordFiles<I> {
     }
 
     /// Hands over everything that the files of a namespace hold, file by file in order: a later record of a memory
-    /// replaces an earlier one. Returns what the manifest says of exactly these files; `None` when the namespace is
+    /// replaces an earlier one. The components of the vectors stay where they are, and are read when someone asks. Returns what the manifest says of exactly these files; `None` when the namespace is
     /// not stored.
     ///
     /// Checked are every entry's checksum, every file's length, BLAKE3, counts and digest, and at the end the number
@@ -148,8 +152,12 @@ impl<I: Io> RecordFiles<I> {
         for (number, stored, file) in &files {
             let path = record_path(&self.ns, id, *number);
             let expected = Expected { store_id: self.store_id, namespace: id, number: *number };
+            let vectors = self.vectors.file(id, *number);
             let (_, found) = scan(file, &path, Some(expected), &mut |loaded| {
                 newest.see(&loaded);
+                if let Loaded::Record { record, end, .. } = &loaded {
+                    put_away(&vectors, record, *end, &checks(record));
+                }
                 each(loaded)
             })?;
             if found != *stored && !sabotage::has(Sabotage::TrustRecordFiles) {
@@ -163,7 +171,26 @@ impl<I: Io> RecordFiles<I> {
             let (name, live) = (namespace.name.as_str().to_owned(), namespace.live);
             return Err(StorageError::CorruptNamespace { name, live, found_live });
         }
+        self.vectors.found_whole(id);
         Ok(Some(namespace))
+    }
+
+    /// A file from which the vectors of the records in it are to be read.
+    pub(crate) fn vector_file(&self, id: NamespaceId, number: u32) -> Arc<VectorFile<I>> {
+        self.vectors.file(id, number)
+    }
+
+    /// Whether every vector of a namespace that was asked for since it was loaded could be read. To be asked before an
+    /// answer leaves that vectors had a part in, or a decision is logged.
+    ///
+    /// # Errors
+    /// [`StorageError::CorruptRecords`] with file and offset; a call of the system that failed.
+    pub fn check_vectors(&self, name: &Namespace) -> Result<(), StorageError> {
+        if !self.vectors.has_losses() {
+            return Ok(());
+        }
+        let id = self.state.read().by_name(name).map(|namespace| namespace.id);
+        id.and_then(|id| self.vectors.lost(id)).map_or(Ok(()), Err)
     }
 
     /// Opens all files of a namespace while none of them can be removed.

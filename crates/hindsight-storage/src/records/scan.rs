@@ -11,6 +11,7 @@ use super::{
         ENTRY_HEADER_BYTES, EntryHeader, EntryKind, FOOTER_BYTES, Footer, HEADER_BYTES, RecordFault,
         RecordFileHeader,
     },
+    vectors::end_of,
 };
 use crate::{
     codec,
@@ -142,7 +143,7 @@ pub(super) fn open_entry(
             if record.memory.id != MemoryId::from_u128(entry.key) {
                 return Err(RecordFault::Key);
             }
-            Ok(Loaded::Record { position, lsn: entry.lsn, record })
+            Ok(Loaded::Record { position, lsn: entry.lsn, record, end: end_of(position.offset, payload) })
         }
         EntryKind::Request => Ok(Loaded::Request(codec::decode_request(payload, entry.lsn)?)),
     }

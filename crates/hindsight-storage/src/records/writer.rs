@@ -49,18 +49,18 @@ impl<F: IoFile> RecordWriter<F> {
         })
     }
 
-    /// Adds a record. Returns where it begins, in bytes from the start of the file.
+    /// Adds a record. Returns where it begins and where it ends, in bytes from the start of the file.
     ///
     /// # Errors
     /// [`StorageError::Io`]; [`StorageError::Unencodable`] and [`StorageError::TooLarge`], which no record has that
     /// was in a batch.
-    pub(crate) fn record(&mut self, lsn: Lsn, record: &Record) -> Result<u64, StorageError> {
+    pub(crate) fn record(&mut self, lsn: Lsn, record: &Record) -> Result<(u64, u64), StorageError> {
         let id = record.memory.id;
-        let offset =
+        let place =
             self.entry(EntryKind::Record, id.as_u128(), lsn, |bytes| codec::encode_record(record, bytes))?;
         self.footer.records += 1;
         self.footer.digest.add(record_digest(id, record.memory.version, lsn));
-        Ok(offset)
+        Ok(place)
     }
 
     /// Adds a request.
@@ -79,7 +79,7 @@ impl<F: IoFile> RecordWriter<F> {
         key: u128,
         lsn: Lsn,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), codec::CodecError>,
-    ) -> Result<u64, StorageError> {
+    ) -> Result<(u64, u64), StorageError> {
         let start = self.buffer.len();
         self.buffer.extend_from_slice(&[0; ENTRY_HEADER_BYTES]);
         encode(&mut self.buffer).map_err(StorageError::Unencodable)?;
@@ -89,11 +89,11 @@ impl<F: IoFile> RecordWriter<F> {
         let payload_bytes = payload_bytes.ok_or(StorageError::TooLarge { bytes, bytes_max })?;
         let header = EntryHeader { kind, key, lsn, payload_bytes };
         header.seal(self.salt, self.buffer.get_mut(start..).unwrap_or_default());
-        let offset = self.written + start as u64;
+        let (offset, end) = (self.written + start as u64, self.written + self.buffer.len() as u64);
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush()?;
         }
-        Ok(offset)
+        Ok((offset, end))
     }
 
     fn flush(&mut self) -> Result<(), IoFailure> {

@@ -11,6 +11,7 @@ use crate::{
     directory::Stamp,
     manifest::{Edit, StoredModel},
     records::{Digest, NamespaceId, StoredFile},
+    snapshot::StoredSnapshot,
 };
 
 #[derive(Debug, Encode, Decode)]
@@ -46,6 +47,18 @@ pub(crate) enum StoredEdit {
         id: u32,
         settings: Box<StoredSettings>,
     },
+    /// Since schema 4.
+    SetSnapshot {
+        id: u32,
+        snapshot: Option<Box<StoredSnapshotEdit>>,
+    },
+}
+
+#[derive(Debug, Encode, Decode)]
+pub(crate) struct StoredSnapshotEdit {
+    lsn: u64,
+    bytes: u64,
+    blake3: [u8; 32],
 }
 
 #[derive(Debug, Encode, Decode)]
@@ -111,6 +124,12 @@ impl From<&Edit> for StoredEdit {
             Edit::SetSettings { id, settings } => {
                 StoredEdit::SetSettings { id: id.0, settings: Box::new(settings.into()) }
             }
+            Edit::SetSnapshot { id, snapshot } => StoredEdit::SetSnapshot {
+                id: id.0,
+                snapshot: snapshot.map(|StoredSnapshot { lsn, bytes, blake3 }| {
+                    Box::new(StoredSnapshotEdit { lsn: lsn.0, bytes, blake3 })
+                }),
+            },
             Edit::Checkpoint { lsn, durable } => {
                 StoredEdit::Checkpoint { lsn: lsn.0, durable_lsn: durable.0 }
             }
@@ -161,6 +180,13 @@ impl TryFrom<StoredEdit> for Edit {
             }
             StoredEdit::SetSettings { id, settings } => {
                 Edit::SetSettings { id: NamespaceId(id), settings: (*settings).try_into()? }
+            }
+            StoredEdit::SetSnapshot { id, snapshot } => {
+                let snapshot = snapshot.map(|snapshot| {
+                    let StoredSnapshotEdit { lsn, bytes, blake3 } = *snapshot;
+                    Ok::<_, CodecError>(StoredSnapshot { lsn: position("snapshot", lsn)?, bytes, blake3 })
+                });
+                Edit::SetSnapshot { id: NamespaceId(id), snapshot: snapshot.transpose()? }
             }
             StoredEdit::Checkpoint { lsn, durable_lsn } => Edit::Checkpoint {
                 lsn: position("lsn", lsn)?,

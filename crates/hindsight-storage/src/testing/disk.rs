@@ -16,6 +16,7 @@ use std::{
     io,
     ops::Bound,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -260,10 +261,11 @@ impl Disk {
         };
         let file = self.inodes.entry(inode).or_default();
         let start = offset as usize;
-        if file.cached.len() < start + len {
-            file.cached.resize(start + len, 0);
+        let cached = file.cached_mut();
+        if cached.len() < start + len {
+            cached.resize(start + len, 0);
         }
-        file.cached[start..start + len].copy_from_slice(&bytes[..len]);
+        cached[start..start + len].copy_from_slice(&bytes[..len]);
         file.dirty.extend((start / SECTOR..(start + len).div_ceil(SECTOR)).filter(|_| len > 0));
         result
     }
@@ -274,12 +276,12 @@ impl Disk {
         }
         let file = self.inodes.entry(inode).or_default();
         let len = file.cached.len().max(len as usize);
-        file.cached.resize(len, 0);
+        file.cached_mut().resize(len, 0);
         Ok(())
     }
 
     pub(super) fn pread(&self, inode: u64, offset: u64, bytes: &mut [u8]) -> usize {
-        let cached = self.inodes.get(&inode).map_or(&[][..], |file| &file.cached);
+        let cached = self.inodes.get(&inode).map_or(&[][..], |file| &file.cached[..]);
         let from = cached.get(offset as usize..).unwrap_or_default();
         let len = from.len().min(bytes.len());
         bytes[..len].copy_from_slice(&from[..len]);
@@ -289,7 +291,7 @@ impl Disk {
     pub(super) fn set_len(&mut self, inode: u64, len: u64) {
         let file = self.inodes.entry(inode).or_default();
         let (old, new) = (file.cached.len(), len as usize);
-        file.cached.resize(new, 0);
+        file.cached_mut().resize(new, 0);
         file.dirty.extend(new.min(old) / SECTOR..new.max(old).div_ceil(SECTOR));
     }
 
@@ -367,8 +369,7 @@ impl Disk {
         let mut disk = self.successor();
         for (inode, file) in &self.inodes {
             let content = file.after_crash(&mut random, survival);
-            disk.inodes
-                .insert(*inode, Inode { durable: content.clone(), cached: content, ..Inode::default() });
+            disk.inodes.insert(*inode, Inode::of(content));
         }
         disk.names.clone_from(&self.durable_names);
         for change in &self.pending {
@@ -401,7 +402,7 @@ impl Disk {
     }
 
     pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
-        Some(self.inodes.get(self.names.files.get(path)?)?.cached.clone())
+        Some(self.inodes.get(self.names.files.get(path)?)?.cached.to_vec())
     }
 
     pub(super) fn put_durably(&mut self, path: &Path, bytes: &[u8]) {
@@ -409,8 +410,7 @@ impl Disk {
         self.names.dirs.extend(dirs.iter().cloned());
         self.durable_names.dirs.extend(dirs);
         let inode = self.new_id();
-        let file = Inode { durable: bytes.to_vec(), cached: bytes.to_vec(), ..Inode::default() };
-        self.inodes.insert(inode, file);
+        self.inodes.insert(inode, Inode::of(Arc::new(bytes.to_vec())));
         self.names.files.insert(path.to_owned(), inode);
         self.durable_names.files.insert(path.to_owned(), inode);
     }

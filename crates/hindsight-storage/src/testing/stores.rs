@@ -13,9 +13,9 @@ use hindsight_core::{
 
 use super::MemIo;
 use crate::{
-    CheckpointReport, CheckpointSource, Digest, Loaded, LogOptions, NamespaceCheckpoint, RecordPosition,
-    Recovered, SeenRequest, Storage, StorageError, StorageOptions, StoredCheckpoint, StoredNamespace, io::Io,
-    record_digest,
+    CheckpointReport, CheckpointSource, Digest, Loaded, LogOptions, NamespaceCheckpoint, NewSnapshot,
+    RecordPosition, Recovered, SeenRequest, Storage, StorageError, StorageOptions, StoredCheckpoint,
+    StoredNamespace, io::Io, record_digest,
 };
 
 pub(crate) const DIR: &str = "/data";
@@ -90,6 +90,8 @@ pub(crate) struct Engine {
     dropped: BTreeMap<Namespace, Lsn>,
     /// Where records lie, as the checkpoints said.
     pub(crate) positions: BTreeMap<(Namespace, MemoryId), RecordPosition>,
+    /// Whether its checkpoints write snapshots.
+    pub(crate) snapshots: bool,
 }
 
 impl Engine {
@@ -156,7 +158,7 @@ impl Engine {
         let mut held = Held::default();
         for loaded in loaded {
             match loaded {
-                Loaded::Record { position, lsn, record } => {
+                Loaded::Record { position, lsn, record, .. } => {
                     self.positions.insert((stored.name.clone(), record.memory.id), position);
                     held.put(lsn, record);
                 }
@@ -223,6 +225,7 @@ impl CheckpointSource for Source<'_> {
                 records: records.map(|(_, record)| record.clone()).collect(),
                 requests: held.requests[first..].to_vec(),
                 rewrite,
+                snapshot: if self.engine.snapshots { snapshot_of(held.applied) } else { NewSnapshot::Keep },
                 name,
             });
         }
@@ -242,6 +245,15 @@ impl CheckpointSource for Source<'_> {
         let dropped = self.engine.dropped.iter().filter(|(_, lsn)| **lsn <= checkpoint);
         self.dropped = dropped.map(|(name, _)| name.clone()).collect();
         self.dropped.clone()
+    }
+}
+
+/// Something else for each position: kept, written anew, dropped.
+fn snapshot_of(applied: Lsn) -> NewSnapshot {
+    match applied.0 % 4 {
+        0 => NewSnapshot::Keep,
+        1 => NewSnapshot::Drop,
+        lsn => NewSnapshot::Write(vec![u8::try_from(lsn).unwrap_or(0); 700]),
     }
 }
 

@@ -1,16 +1,17 @@
 //! The record files: each by itself, and those of a namespace together.
 
-use std::{collections::BTreeMap, ffi::OsStr, io};
+use std::{collections::BTreeMap, io};
 
 use super::{Checker, FileState};
 use crate::{
     error::{At, StorageError},
-    io::Io,
+    io::{Io, OpenMode},
     manifest::StoredNamespace,
     records::{
-        Loaded, NS_DIR, NamespaceId, Newest, RecordFault, StoredFile, is_unfinished_record_file,
-        namespace_dir, parse_namespace_dir, parse_record_file, record_path, scan_file,
+        Loaded, NS_DIR, Newest, RecordFault, StoredFile, namespace_dir, parse_namespace_dir, record_path,
+        scan_file,
     },
+    snapshot::{self, is_unnamed, snapshot_path},
 };
 
 impl<I: Io> Checker<'_, I> {
@@ -18,6 +19,7 @@ impl<I: Io> Checker<'_, I> {
         let namespaces = std::mem::take(&mut self.state.namespaces);
         for namespace in namespaces.values() {
             self.namespace(namespace)?;
+            self.snapshot(namespace);
         }
         self.state.namespaces = namespaces;
         self.stamp();
@@ -109,7 +111,7 @@ impl<I: Io> Checker<'_, I> {
             };
             for (id, name) in inside {
                 let path = folder.join(&name);
-                match self.is_unnamed(id, &name) {
+                match is_unnamed(&name, self.state.namespaces.get(&id)) {
                     Some(true) => self.tell(&path, FileState::Leftover, "the manifest does not name it"),
                     Some(false) => {}
                     None => self.tell(&path, FileState::Unknown, "no part of a database"),
@@ -119,13 +121,24 @@ impl<I: Io> Checker<'_, I> {
         Ok(())
     }
 
-    /// None for a name that is none of a record file.
-    fn is_unnamed(&self, id: NamespaceId, name: &OsStr) -> Option<bool> {
-        if is_unfinished_record_file(name) {
-            return Some(true);
+    /// The index snapshot of a namespace. It is derived, so what is wrong with it is no damage.
+    fn snapshot(&mut self, namespace: &StoredNamespace) {
+        let Some(stored) = &namespace.snapshot else { return };
+        let path = snapshot_path(&self.dir.join(NS_DIR), namespace.id, stored.lsn);
+        let read = |store_id| {
+            let file = self.io.open(&path, OpenMode::Read).at("open", &path)?;
+            snapshot::read(&file, &path, stored, store_id, namespace.id)
+        };
+        match self.store_id.map(read) {
+            None => {}
+            Some(Ok(_)) => {
+                let note = format!("{}: index snapshot at lsn {}", namespace.name, stored.lsn);
+                self.tell(&path, FileState::Ok, note);
+            }
+            Some(Err(fault)) => {
+                let note = format!("{fault}: the index is made anew from the records");
+                self.tell(&path, FileState::Leftover, note);
+            }
         }
-        let number = parse_record_file(name)?;
-        let namespace = self.state.namespaces.get(&id);
-        Some(!namespace.is_some_and(|namespace| namespace.files.contains_key(&number)))
     }
 }

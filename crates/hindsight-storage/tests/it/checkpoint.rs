@@ -56,6 +56,7 @@ fn namespace(name: &str, lsn: u64) -> NamespaceCheckpoint {
         records: vec![(Lsn(lsn), Arc::new(record))],
         rewrite: true,
         name,
+        snapshot: hindsight_storage::NewSnapshot::Keep,
     }
 }
 

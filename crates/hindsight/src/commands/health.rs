@@ -2,6 +2,8 @@
 
 use comfy_table::{Cell, Color};
 
+use hindsight_client::MemoryUse;
+
 use crate::clock;
 use crate::connection::Connection;
 use crate::failure::Failure;
@@ -25,6 +27,17 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
             }
             Some(reason) => format!("refused: {reason}"),
         };
+        let memory = info.memory.map(|memory| {
+            let MemoryUse { loaded, unloaded, used_bytes, budget_bytes, evictions, .. } = memory;
+            let mib = |bytes: u64| grouped(bytes.div_ceil(1 << 20));
+            let most = if budget_bytes == 0 { String::new() } else { format!(" of {}", mib(budget_bytes)) };
+            let (loaded, all) = (grouped(loaded), grouped(loaded + unloaded));
+            format!(
+                "{loaded} of {all} namespaces in {}{most} MiB, {} let go of",
+                mib(used_bytes),
+                grouped(evictions)
+            )
+        });
         for (name, value) in [
             ("server", connection.server().to_owned()),
             ("version", info.version.clone()),
@@ -34,6 +47,7 @@ pub(crate) async fn run(connection: &Connection, out: &mut Out) -> Result<(), Fa
             ("namespaces", grouped(info.namespaces)),
             ("embedding model", model),
             ("writes", writes),
+            ("in memory", memory.unwrap_or_default()),
         ] {
             table.add_row(vec![Cell::new(name).fg(Color::DarkGrey), Cell::new(value)]);
         }

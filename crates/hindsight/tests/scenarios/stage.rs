@@ -11,8 +11,9 @@ use crate::call::BEGINNING;
 pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
     clock: Clock,
-    folder: TempDir,
     running: Option<Running>,
+    // Goes after the server.
+    folder: TempDir,
 }
 
 impl Stage {

@@ -33,6 +33,11 @@ pub(super) enum Harm {
     Swap(PathBuf, PathBuf),
     /// The file of another database in its place.
     Foreign(PathBuf),
+    /// The file as it was some time before.
+    Older {
+        path: PathBuf,
+        version: usize,
+    },
 }
 
 struct Dice(u64);
@@ -91,7 +96,8 @@ impl Harm {
         let mut dice = Dice(seed);
         let (path, bytes) = pick(place, &mut dice);
         let with = [0, 0, 0xff, 0xa5][dice.below(4)];
-        let count = 512 << dice.below(6);
+        // Half a kilobyte to a megabyte.
+        let count = 512 << dice.below(12);
         Harm::Fill { path, from: dice.below(written(&bytes)), bytes: count, with }
     }
 
@@ -112,6 +118,13 @@ impl Harm {
             },
             _ => Harm::Delete(path),
         }
+    }
+
+    pub(super) fn older(place: &Place, seed: u64) -> Harm {
+        let mut dice = Dice(seed);
+        let path = place.earlier.keys().nth(dice.below(place.earlier.len())).unwrap().clone();
+        let version = dice.below(place.earlier[&path].len());
+        Harm::Older { path, version }
     }
 
     /// The directory with this damage.
@@ -142,8 +155,15 @@ impl Harm {
                 Some(bytes) => disk.put_file(path, &bytes),
                 None => disk.unlink(path).unwrap(),
             },
+            Harm::Older { path, version } => disk.put_file(path, &place.earlier[path][*version]),
         }
         disk
+    }
+
+    /// Whether the log ends as it once did. No reader can tell that from a log that was never longer, unless the manifest
+    /// names a later position.
+    pub(super) fn is_of_an_earlier_end(&self, place: &Place) -> bool {
+        matches!(self, Harm::Older { path, .. } if place.segments().last() == Some(path))
     }
 
     /// Whether it touched a manifest.
@@ -151,7 +171,7 @@ impl Harm {
         let is_one = |path: &PathBuf| path.to_string_lossy().contains("MANIFEST");
         match self {
             Harm::Flip { path, .. } | Harm::Truncate { path, .. } | Harm::Fill { path, .. } => is_one(path),
-            Harm::Delete(path) | Harm::Foreign(path) => is_one(path),
+            Harm::Delete(path) | Harm::Foreign(path) | Harm::Older { path, .. } => is_one(path),
             Harm::Double { from, .. } => is_one(from),
             Harm::Swap(one, other) => is_one(one) || is_one(other),
         }

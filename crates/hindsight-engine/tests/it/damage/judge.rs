@@ -24,6 +24,8 @@ pub(super) enum Verdict {
     Intact,
     /// Writes of which nobody was told that they were durable are gone.
     Torn,
+    /// It is bit for bit what it was at an earlier moment.
+    Earlier,
     /// It does not open, or a namespace of it does not.
     Refused,
 }
@@ -63,7 +65,7 @@ fn is_refusal(error: &EngineError) -> bool {
 }
 
 /// Opens a damaged directory and says what became of it, or what is wrong with that.
-pub(super) fn open(place: &Place, damaged: &MemIo) -> Result<Verdict, String> {
+pub(super) fn open(place: &Place, harm: &Harm, damaged: &MemIo) -> Result<Verdict, String> {
     let disk = damaged.after_kill();
     let before = without_lock(&disk);
     let (engine, report) = match EngineOver::open_with(Arc::new(disk.clone()), Path::new(DIR), options()) {
@@ -84,6 +86,9 @@ pub(super) fn open(place: &Place, damaged: &MemIo) -> Result<Verdict, String> {
     let last = report.last_lsn.0;
     if found != place.truth.at(last) {
         return Err(format!("a wrong value: {:?}", difference(&place.truth.at(last), &found)));
+    }
+    if last < place.truth.synced && harm.is_of_an_earlier_end(place) {
+        return Ok(Verdict::Earlier);
     }
     if last < place.truth.synced {
         return Err(format!("lost in silence: lsn {} of {}", last + 1, place.truth.synced));

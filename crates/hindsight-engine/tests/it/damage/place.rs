@@ -1,5 +1,6 @@
 //! Data directories to be damaged.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +26,12 @@ pub(super) struct Place {
     pub(super) truth: Truth,
     /// Another database with the same history of names.
     pub(super) other: MemIo,
+    /// What each file once was and is no longer, oldest first.
+    pub(super) earlier: Earlier,
 }
+
+/// Contents of files, by path.
+pub(super) type Earlier = BTreeMap<PathBuf, Vec<Vec<u8>>>;
 
 /// What comes between the writes.
 #[derive(Clone, Copy)]
@@ -40,7 +46,7 @@ struct Shape {
 
 pub(super) fn options() -> Options {
     let log = LogOptions { segment_bytes: 16 << 10, preallocate_bytes: 4 << 10, ..LogOptions::default() };
-    let storage = StorageOptions { log, ..StorageOptions::default() };
+    let storage = StorageOptions { log, reserve_bytes: 8 << 10, ..StorageOptions::default() };
     Options { storage, ..Options::default() }
 }
 
@@ -64,9 +70,9 @@ impl Place {
         .enumerate()
         .map(|(at, (name, shape))| {
             let seed = at as u64 + 1;
-            let (disk, truth) = made(seed, shape);
-            let (other, _) = made(seed + 100, shape);
-            Place { name, disk, truth, other }
+            let (disk, truth, earlier) = made(seed, shape);
+            let (other, ..) = made(seed + 100, shape);
+            Place { name, disk, truth, other, earlier }
         })
         .collect()
     }
@@ -84,13 +90,15 @@ impl Place {
     }
 }
 
-fn made(seed: u64, shape: Shape) -> (MemIo, Truth) {
+fn made(seed: u64, shape: Shape) -> (MemIo, Truth, Earlier) {
     let io = MemIo::new(seed);
     io.create_dir_all(Path::new("/")).unwrap();
     io.set_now_ms(1_796_029_200_000);
     let (engine, _) = EngineOver::open_with(Arc::new(io.clone()), Path::new(DIR), options()).unwrap();
     let mut maker = Made { engine, truth: Truth::default(), ids: Vec::new() };
+    let mut earlier = Earlier::new();
     for step in 1..=shape.steps {
+        note(&mut earlier, &io);
         maker.step(step);
         // Some commits hold several batches.
         if step % 4 != 2 {
@@ -102,8 +110,10 @@ fn made(seed: u64, shape: Shape) -> (MemIo, Truth) {
             maker.truth.first_cut = maker.truth.last() + 1;
         }
     }
+    note(&mut earlier, &io);
     maker.engine.commit_step().unwrap();
     maker.engine.witness_step().unwrap();
+    note(&mut earlier, &io);
     maker.truth.synced = maker.truth.last();
     if shape.is_closed {
         maker.engine.close().unwrap();
@@ -116,7 +126,24 @@ fn made(seed: u64, shape: Shape) -> (MemIo, Truth) {
         // They are written and the process ends before the sync returns: a disk that lost nothing of them.
         maker.engine.commit_step().unwrap();
     }
-    (io.after_kill(), maker.truth)
+    let disk = io.after_kill();
+    for (path, contents) in &mut earlier {
+        let now = disk.read_file(path);
+        contents.retain(|content| Some(content) != now.as_ref());
+    }
+    earlier.retain(|path, contents| !contents.is_empty() && disk.read_file(path).is_some());
+    (disk, maker.truth, earlier)
+}
+
+/// Notes what has changed since the last time.
+fn note(earlier: &mut Earlier, io: &MemIo) {
+    for (path, content) in io.files() {
+        let is_kept = path.ends_with("LOCK") || path.ends_with("reserve");
+        let contents = earlier.entry(path).or_default();
+        if !is_kept && contents.last() != Some(&content) {
+            contents.push(content);
+        }
+    }
 }
 
 struct Made {

@@ -38,6 +38,8 @@ pub(super) struct Checked {
     pub(super) resumed: u64,
     /// Answers that were shown before they were durable, as their namespace's durability allows.
     pub(super) early: u64,
+    /// How often counts of returned memories had to wait, for the disk was in the way.
+    pub(super) uncounted: u64,
 }
 
 impl Checked {
@@ -63,6 +65,7 @@ impl Checked {
         self.archived += other.archived;
         self.tombstoned += other.tombstoned;
         self.early += other.early;
+        self.uncounted += other.uncounted;
         self.segments = self.segments.max(other.segments);
     }
 }

@@ -2,7 +2,7 @@
 
 use hindsight_core::{Recall, Status, Timestamp, Verdict};
 
-use super::expect::{self, Outcome};
+use super::expect::{self, Outcome, every_state};
 use super::model::Foreseen;
 use super::request::{
     Call, Item, NAMESPACES, Request, chosen_id, chunk_of, chunk_tag, group_of, namespace, tagged,
@@ -76,31 +76,53 @@ impl Sim {
         let tag = chunk_tag(chunk);
         let returned = world.items.iter().filter(|(_, known)| known.memory.tags.contains(&tag));
         let returned = returned.filter(|(_, known)| expect::is_recalled(known, now));
-        let counts: Vec<(Item, u32, Timestamp)> = returned.map(|(item, _)| (*item, 2, now)).collect();
+        let returned: Vec<Item> = returned.map(|(item, _)| *item).collect();
         for _ in 0..2 {
             let recall = Recall { filter: tagged(tag.clone()), top_k: 100, ..Recall::default() };
             let recalled = match engine.recall(&namespace(space), &recall) {
                 Ok(recalled) => recalled,
                 Err(error) => return self.failed(&error),
             };
-            let is_empty = counts.is_empty();
+            let is_empty = returned.is_empty();
+            self.model.world[space].returned(&returned, now);
             self.later(recalled, move |_, recalled| match recalled.recall_id {
                 None if !is_empty => Err("a recall with hits has no id".to_owned()),
                 _ => Ok(()),
             });
         }
-        let request = Request { space, call: Call::Accesses { counts }, id: None };
-        let foreseen = self.model.foresee(&request, self.now_ms());
-        match (engine.log_accesses(), foreseen) {
-            // Counts can wait, and on a full disk they are given up.
-            (Err(_), _) if self.engine().degraded().is_some() => Ok(()),
-            (Err(error), _) => self.failed(&error),
-            (Ok(()), Foreseen::Commit(commit)) => {
-                self.model.push(commit);
-                Ok(())
-            }
-            (Ok(()), _) => Ok(()),
+        let is_logged = match engine.log_accesses() {
+            Ok(()) => true,
+            Err(_) if self.engine().degraded().is_some() => false,
+            Err(error) => self.failed(&error).map(|()| false)?,
+        };
+        self.counted(is_logged)
+    }
+
+    /// The engine has logged the counts that it had gathered, of one namespace after the other; or the disk was in the way,
+    /// and the others wait for the next time.
+    pub(super) fn counted(&mut self, is_logged: bool) -> Outcome {
+        if self.is_over {
+            return Ok(());
         }
+        for space in 0..NAMESPACES.len() {
+            let counts = self.model.world[space].uncounted.iter();
+            let counts: Vec<_> = counts.map(|(item, (count, last))| (*item, *count, *last)).collect();
+            let request = Request { space, call: Call::Accesses { counts }, id: None };
+            if let Foreseen::Commit(commit) = self.model.foresee(&request, self.now_ms()) {
+                let page = match self.engine().list(&namespace(space), &every_state()) {
+                    Ok(page) => page,
+                    Err(error) => return self.failed(&error),
+                };
+                if page.lsn().0 == self.model.world[space].applied {
+                    self.checked.uncounted += 1;
+                    // Those of the namespaces behind it were not tried.
+                    return if is_logged { Err(format!("{request:?} is not logged")) } else { Ok(()) };
+                }
+                self.model.push(commit);
+            }
+            self.model.world[space].uncounted.clear();
+        }
+        Ok(())
     }
 
     /// Half of the time the namespace ends up with what it had.

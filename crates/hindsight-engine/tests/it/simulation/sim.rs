@@ -206,11 +206,13 @@ impl Sim {
 
     /// Ends the engine and opens the directory again.
     pub(super) fn reopen(&mut self, end: End) -> Outcome {
-        if end == End::Close
-            && let Err(error) = self.engine().close()
-        {
-            self.failed(&error)?;
-        } else {
+        if end == End::Close {
+            let closed = self.engine().close();
+            let failed = closed.err().map_or(Ok(()), |error| self.failed(&error));
+            self.counted(false)?;
+            failed?;
+        }
+        if !self.is_over {
             self.settle()?;
         }
         if end == End::Close && !self.is_over && self.acked() != self.model.sent() {

@@ -28,6 +28,8 @@ pub(super) struct Space {
     pub(super) purges: BTreeMap<u32, u64>,
     /// What purged memories said. It outlives the namespace.
     pub(super) purged_values: Values,
+    /// How often memories were returned, and when the last time, as far as the log does not know it: a crash takes it.
+    pub(super) uncounted: BTreeMap<Item, (u32, Timestamp)>,
     /// Whether writes are acknowledged before they are durable.
     pub(super) is_async: bool,
     /// The batch that said so last; 0 when none did.
@@ -52,6 +54,7 @@ impl Space {
                 let said = items.iter().filter_map(|item| self.items.get(item));
                 self.purged_values.extend(said.flat_map(|known| values(&known.memory)));
                 self.items.retain(|item, _| !items.contains(item));
+                self.uncounted.retain(|item, _| !items.contains(item));
                 self.changed.retain(|item, _| !items.contains(item));
                 self.requests.retain(|_, (_, changed)| !changed.iter().any(|item| items.contains(item)));
             }
@@ -75,6 +78,18 @@ impl Space {
 
     pub(super) fn exists(&self) -> bool {
         self.applied > self.dropped
+    }
+
+    /// A recall returned these.
+    pub(super) fn returned(&mut self, items: &[Item], at: Timestamp) {
+        for item in items {
+            let (count, last) = self.uncounted.entry(*item).or_insert((0, at));
+            (*count, *last) = (*count + 1, at.max(*last));
+        }
+    }
+
+    fn was_returned(&self, item: Item) -> bool {
+        self.uncounted.contains_key(&item)
     }
 
     /// D1: up to where the log must be durable before an answer is shown that reflects this namespace up to `lsn`.
@@ -132,7 +147,9 @@ impl Space {
                 let said = self.items.iter().filter(|(_, known)| says_it(known));
                 let said = said.filter(|(_, known)| known.memory.kind == new.memory.kind);
                 match said.max_by_key(|(_, known)| known.memory.created_at) {
-                    Some((_, known)) if is_echo(&known.memory, at) => Ok(Vec::new()),
+                    Some((item, known)) if self.was_returned(*item) || is_echo(&known.memory, at) => {
+                        Ok(Vec::new())
+                    }
                     Some((item, known)) => Ok(vec![(*item, Arc::new(confirmed(known, &new.memory, at)))]),
                     None if self.is_tombstoned(*item, &new.memory, None, at) => Err(ErrorKind::Precondition),
                     None => Ok(vec![(*item, Arc::new(new))]),
@@ -171,7 +188,9 @@ impl Space {
             Call::Archive => Ok(self.archived(now, at)),
             Call::Accesses { counts } => Ok(counts
                 .iter()
-                .filter(|(item, _, _)| self.items[item].memory.state != State::Forgotten)
+                .filter(|(item, _, _)| {
+                    self.items.get(item).is_some_and(|known| known.memory.state != State::Forgotten)
+                })
                 .map(|(item, count, last)| {
                     let mut known = Known::clone(&self.items[item]);
                     known.memory.usage.access_count += count;

@@ -219,7 +219,7 @@ mod tests {
             let unit = hindsight_core::Embedding::new(&row).unwrap();
             copies.levels.resize(copies.levels.len() + 16, 0);
             let start = copies.levels.len() - 16;
-            copies.scales.push(quantise_row(unit.as_slice(), &mut copies.levels[start..]));
+            copies.scales.push(quantise_row(&unit.components(), &mut copies.levels[start..]));
         }
         copies
     }

@@ -189,8 +189,8 @@ fn changes_during_a_build_are_seen_at_once_and_after_it() {
     index.install_graph(build.finish().unwrap());
     let (recall, walked) = compare(&index, &all, &queries, 8);
     assert!(recall >= 0.98 && walked == 40, "{recall}, {walked}");
-    let newest = index.vectors(Ordinal(next - 1)).next().unwrap().to_vec();
-    let query = VectorQuery::new(&Embedding::new(&newest).unwrap());
+    let newest = index.vectors(Ordinal(next - 1)).next().unwrap();
+    let query = VectorQuery::new(newest);
     let (found, _) = index.top_by_graph(&all, &query, 1, NEWEST);
     assert_eq!(found[0].ordinal, Ordinal(next - 1), "what came last is found beside the graph");
 }
@@ -294,7 +294,7 @@ proptest! {
         let selection = chosen(0..24, |slot| !odd || slot % 2 == 1);
         for slot in 0..24 {
             let Some(query) = index.vectors(Ordinal(slot)).next() else { continue };
-            let query = VectorQuery::new(&Embedding::new(query).unwrap());
+            let query = VectorQuery::new(query);
             let (found, _) = index.top_by_graph(&selection, &query, k, NEWEST);
             prop_assert_eq!(found, index.top(&selection, &query, k, NEWEST));
         }

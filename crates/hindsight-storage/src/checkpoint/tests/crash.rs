@@ -23,6 +23,7 @@ fn workload(io: &MemIo) -> Outcome {
                 return outcome;
             }
         };
+        engine.snapshots = true;
         let mut note = |result: Result<(), StorageError>| {
             if let Err(error) = result {
                 outcome.error.get_or_insert(error);

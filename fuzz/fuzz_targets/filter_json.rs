@@ -1,4 +1,0 @@
-//! Feeds libFuzzer's inputs to [`hindsight_fuzz::filter_json`].
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hindsight_fuzz::filter_json(data));
