@@ -9,7 +9,7 @@
 //! | 7: fronts drift apart | `tests/scenarios` |
 //! | 9: a retry stores twice | hindsight-faults, `kill`; `import`: `an_import_that_broke_off_is_finished_by_running_it_again` |
 //! | 10: a request id lost at a crash | hindsight-engine, the simulation; hindsight-server, `restart` |
-//! | 12: unbounded labels of metrics | hindsight-server, `metrics` |
+//! | 12: unbounded labels of metrics | hindsight-server, `metrics`: `i7_namespaces_have_labels_up_to_a_limit_and_methods_only_those_that_exist` |
 //! | 15: liveness tied to storage | hindsight-faults, `full` and `syscalls` |
 //! | 16: old formats | hindsight-engine: `b3_` |
 //! | 17: schemas grow | hindsight-mcp, `tools`: `i3_the_tools_cost_a_model_little_and_say_what_they_do` |
