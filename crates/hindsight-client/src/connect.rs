@@ -47,6 +47,8 @@ pub enum ConnectHint {
     NotGrpc,
     /// There is no Tokio runtime.
     NoRuntime,
+    /// A call that waits was made inside a Tokio runtime.
+    InsideRuntime,
 }
 
 impl ConnectHint {
@@ -82,6 +84,9 @@ impl fmt::Display for ConnectHint {
             ConnectHint::HttpPort => "7421 is the HTTP port, gRPC is 7420",
             ConnectHint::NotGrpc => {
                 "what listens there is no HindsightDB gRPC port: check the port (7420 unless changed)"
+            }
+            ConnectHint::InsideRuntime => {
+                "a call that waits would stop the Tokio runtime that it is made in: use hindsight_client::Client there"
             }
             ConnectHint::NoRuntime => "there is no Tokio runtime: make the client inside one",
         })

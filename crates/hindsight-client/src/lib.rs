@@ -29,6 +29,9 @@
 //! | token; certificates of an `https://` server | none; those of the system | [`ClientBuilder::token`]; [`ClientBuilder::tls_ca`] |
 //! | largest message sent; received | 4 MiB; 16 MiB | [`ClientBuilder::message_bytes_max`] |
 //!
+//! Programs without a runtime have [`mod@blocking`]; [`MemoryStore`] is what an agent is written against that is tested without a
+//! server, with [`Fake`].
+//!
 //! Reading order: [`client`] and [`builder`], [`namespace`] (every call on memories), [`recall`] and [`list`] (the two
 //! calls with many options), [`mod@backup`], [`reply`], [`mod@rules`], [`session`] and [`purged`] (what comes back), [`token`] and [`audit`], [`error`] and [`connect`] (what goes
 //! wrong), `transport`, `locks` and
@@ -38,6 +41,7 @@
 pub mod admin;
 pub mod audit;
 pub mod backup;
+pub mod blocking;
 pub mod builder;
 pub mod client;
 pub mod connect;
@@ -54,6 +58,7 @@ mod retry;
 pub mod rules;
 pub mod session;
 mod status;
+pub mod store;
 pub mod token;
 mod transport;
 
@@ -79,6 +84,8 @@ pub use recall::{IntoRecall, RecallBuilder};
 pub use reply::{
     BatchWritten, Forgotten, History, ItemError, Judged, Outcome, Restored, RolledBack, Updated, Written,
 };
+pub use store::{Fake, MemoryStore};
+
 pub use session::{AppendedTurns, ClosedSession, OpenedSession, SessionTurns};
 
 pub use rules::{Consolidated, ConsolidatedRule, RuleHappening, RuleHistory, RulePage, Summarized};

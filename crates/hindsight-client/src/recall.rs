@@ -1,15 +1,32 @@
 //! A question, built step by step.
 
+use std::collections::BTreeMap;
 use std::future::IntoFuture;
 use std::pin::Pin;
 use std::time::Duration;
 
 use hindsight_core::{
-    AsOf, Axis, Decay, Embedding, Explanation, Filter, Fusion, Invalid, MemoryId, Mode, Prohibition, Recall,
-    Recalled, Timestamp, Weights,
+    AsOf, Axis, Decay, Embedding, Explanation, Filter, Fusion, Invalid, Lsn, MemoryId, Mode, Prohibition,
+    Recall, Recalled, Timestamp, Weights,
 };
 
 use crate::{Error, NamespaceHandle};
+
+/// The answer that has no hits.
+pub(crate) fn nothing(revision: Lsn) -> Recalled {
+    Recalled {
+        hits: Vec::new(),
+        recall_id: None,
+        revision,
+        allowed: 0,
+        omitted: 0,
+        held_back: BTreeMap::new(),
+        text: None,
+        text_tokens: None,
+        window: None,
+        plan: None,
+    }
+}
 
 /// What a recall can begin with: the words of a query, or a [`Recall`] with every choice made.
 pub trait IntoRecall {

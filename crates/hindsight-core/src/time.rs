@@ -89,6 +89,8 @@ impl std::str::FromStr for Timestamp {
         let bad = || BadTime { given: text.chars().take(40).collect() };
         let time = match text.parse::<jiff::Timestamp>() {
             Ok(time) => time,
+            // A time of day without a zone is no moment; read as a date it would lose the time of day without a word.
+            Err(_) if text.contains(':') => return Err(bad()),
             Err(_) => {
                 let date: jiff::civil::Date = text.parse().map_err(|_| bad())?;
                 date.to_zoned_datetime(jiff::tz::TimeZone::UTC).map_err(|_| bad())?.timestamp()
@@ -190,6 +192,10 @@ mod tests {
         let error = "yesterday".parse::<Timestamp>().unwrap_err();
         assert!(error.to_string().contains("expected RFC 3339"), "{error}");
         assert!("-000001-01-01T00:00:00Z".parse::<Timestamp>().is_err());
+        // A time of day without a zone is no moment, and no date either.
+        for text in ["2023-05-08T13:56:00", "2023-05-08 13:56"] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
         assert_eq!(Timestamp::checked_from_ms(Timestamp::MAX.0), Some(Timestamp::MAX));
         assert_eq!(Timestamp::checked_from_ms(Timestamp::MAX.0 + 1), None);
         assert_eq!(Timestamp::checked_from_ms(Timestamp::MIN.0 - 1), None);

@@ -1,21 +1,31 @@
-//! Resources: an overview of the namespace, and each memory by id.
+//! Resources: an overview of the namespace, its active rules, and each memory by id.
 
 use std::fmt::Write as _;
 
-use hindsight_core::{MemoryId, Namespace};
+use hindsight_core::{MemoryId, Namespace, RuleState};
 use rmcp::ErrorData;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
 use crate::{Store, Trouble};
 
+/// Most rules of the resource: it may stand in a prompt that is kept.
+const RULES_MAX: usize = 20;
+
 fn overview_uri(namespace: &Namespace) -> String {
     format!("memory://{namespace}/overview")
+}
+
+fn rules_uri(namespace: &Namespace) -> String {
+    format!("memory://{namespace}/rules")
 }
 
 pub(crate) fn all(namespace: &Namespace) -> Vec<Resource> {
     vec![
         Resource::new(overview_uri(namespace), "overview")
             .with_description("How many memories there are, by kind".to_owned())
+            .with_mime_type("text/plain".to_owned()),
+        Resource::new(rules_uri(namespace), "rules")
+            .with_description("The active rules: what to do and what to leave".to_owned())
             .with_mime_type("text/plain".to_owned()),
     ]
 }
@@ -36,11 +46,16 @@ pub(crate) async fn read<S: Store>(store: &S, uri: &str) -> Result<ResourceConte
         let text = overview(store).await.map_err(failed)?;
         return Ok(ResourceContents::text(text, uri));
     }
+    if uri == rules_uri(store.namespace()) {
+        let rules = store.rules(RuleState::Active, None, RULES_MAX).await.map_err(failed)?;
+        return Ok(ResourceContents::text(crate::tools::rules::fenced(store.namespace(), &rules), uri));
+    }
     let id = uri.strip_prefix(&format!("memory://{}/memories/", store.namespace()));
     let Some(id) = id.and_then(|id| id.parse::<MemoryId>().ok()) else {
         let problem = format!(
-            "nothing is at {uri:?}: there are {} and memory://{}/memories/<id>",
+            "nothing is at {uri:?}: there are {}, {} and memory://{}/memories/<id>",
             overview_uri(store.namespace()),
+            rules_uri(store.namespace()),
             store.namespace()
         );
         return Err(ErrorData::resource_not_found(problem, None));

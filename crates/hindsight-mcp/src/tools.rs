@@ -4,7 +4,7 @@ mod feedback;
 mod forget;
 mod get;
 mod record;
-mod rules;
+pub(crate) mod rules;
 mod search;
 mod session;
 mod summarize;

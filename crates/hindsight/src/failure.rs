@@ -199,7 +199,11 @@ impl Failure {
             });
         }
         let hint = match self {
-            Failure::Call(Error::Connect { .. }) => {
+            Failure::Serve(ServeError::Bind { .. }) => Some(
+                "another server may run there already, which `hindsight doctor` finds out; --listen and --http take other addresses, and port 0 a free one",
+            ),
+            // The others say themselves what is wrong with the address.
+            Failure::Call(Error::Connect { hint, .. }) if hint.may_pass() => {
                 Some("start one with `hindsight serve`, or say where it is with --server or HINDSIGHT_SERVER")
             }
             Failure::Call(Error::PermissionDenied { reason, .. }) if reason == "TOKEN_MISSING" => Some(

@@ -145,8 +145,34 @@ fn resolved(
         |p| p.token_file.clone(),
         path,
     );
-    let TlsFlags { tls_ca, tls_domain, tls_client_cert, tls_client_key } = flags.tls;
-    let tls = TlsFlags {
+    let tls = tls(&mut from, flags.tls);
+    let output = from.pick(
+        "output",
+        "",
+        flags.output,
+        files.project.output.as_ref().map(|format| (format, project)),
+        |p| p.output,
+        |format| format!("{format:?}").to_lowercase(),
+    );
+    let timeout = from.pick("timeout", "", flags.timeout, None, |p| p.timeout, ToString::to_string);
+    from.default_is(&format!("{TIMEOUT_SECONDS}s"));
+    Globals {
+        server: server.unwrap_or_else(|| SERVER.to_owned()),
+        namespace,
+        token,
+        token_file,
+        tls,
+        output,
+        timeout: timeout.unwrap_or(Span::from_ms(TIMEOUT_SECONDS * 1_000)),
+        no_color: flags.no_color,
+        origins: from.origins,
+    }
+}
+
+fn tls(from: &mut Resolver<'_>, flags: TlsFlags) -> TlsFlags {
+    let path = |path: &PathBuf| path.display().to_string();
+    let TlsFlags { tls_ca, tls_domain, tls_client_cert, tls_client_key } = flags;
+    TlsFlags {
         tls_ca: from.pick("tls_ca", "HINDSIGHT_TLS_CA", tls_ca, None, |p| p.tls_ca.clone(), path),
         tls_domain: from.pick(
             "tls_domain",
@@ -172,26 +198,5 @@ fn resolved(
             |p| p.tls_client_key.clone(),
             path,
         ),
-    };
-    let output = from.pick(
-        "output",
-        "",
-        flags.output,
-        files.project.output.as_ref().map(|format| (format, project)),
-        |p| p.output,
-        |format| format!("{format:?}").to_lowercase(),
-    );
-    let timeout = from.pick("timeout", "", flags.timeout, None, |p| p.timeout, ToString::to_string);
-    from.default_is(&format!("{TIMEOUT_SECONDS}s"));
-    Globals {
-        server: server.unwrap_or_else(|| SERVER.to_owned()),
-        namespace,
-        token,
-        token_file,
-        tls,
-        output,
-        timeout: timeout.unwrap_or(Span::from_ms(TIMEOUT_SECONDS * 1_000)),
-        no_color: flags.no_color,
-        origins: from.origins,
     }
 }

@@ -28,18 +28,9 @@ pub(crate) fn run(cli: Cli, said: &Said<'_>) -> Result<(), Failure> {
             runtime(Builder::new_current_thread())?.block_on(commands::demo::run(args, &mut out))?;
             out.flush()
         }
-        Command::Completion(args) => {
-            commands::manual::completion(&args, &mut out)?;
-            out.flush()
-        }
-        Command::Man(args) => {
-            commands::manual::man(&args, &mut out)?;
-            out.flush()
-        }
-        Command::Config(args) => {
-            commands::config::run(&args, &globals, &mut out)?;
-            out.flush()
-        }
+        Command::Completion(args) => commands::manual::completion(&args, &mut out),
+        Command::Man(args) => commands::manual::man(&args, &mut out),
+        Command::Config(args) => commands::config::run(&args, &globals, &mut out),
         Command::Doctor(args) => {
             runtime(Builder::new_current_thread())?.block_on(commands::doctor::run(*args, globals, &mut out))
         }

@@ -9,6 +9,7 @@
 
 mod agent_loop;
 mod backup;
+mod blocking;
 mod calls;
 mod connecting;
 mod errors;

@@ -83,5 +83,6 @@ fn show(args: &ShowArgs, globals: &Globals, out: &mut Out) -> Result<(), Failure
             table.add_row(vec![Cell::new(part), Cell::new(key), Cell::new(value), origin]);
         }
         text_of(&mut table)
-    })
+    })?;
+    out.flush()
 }

@@ -13,7 +13,9 @@ use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::import::chunks::{Chunk, Chunks, Item};
 use crate::import::entry::{self, Defaults};
+use crate::import::form::{Form, Rows};
 use crate::import::lines::{LINE_BYTES_MAX, Line, Lines};
+use crate::import::mapping::Mapping;
 use crate::import::report::Report;
 use crate::output::{Format, Out, tell};
 use crate::progress::Progress;
@@ -25,8 +27,17 @@ const READ_BYTES: usize = 256 * 1024;
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// A JSONL file, or - for standard input. A line is a memory as `export` writes it, a memory as `write --json`
-    /// takes it (with a "namespace" if you like), or {"text", "timestamp", "speaker", …}
+    /// takes it (with a "namespace" if you like), or {"text", "timestamp", "speaker", …}; a file may also be a JSON array
     file: PathBuf,
+    /// Who wrote it: auto, jsonl, mcp-memory (the reference MCP memory server), mem0
+    #[arg(long, value_enum, value_name = "FORM", default_value = "auto", hide_possible_values = true)]
+    from: Form,
+    /// Which key of a line holds what, such as content=body,occurred_at=meta.date,tags=labels; other keys become metadata
+    #[arg(long, value_name = "FIELD=KEY,…")]
+    map: Option<Mapping>,
+    /// Check every line, and store nothing; no server is asked
+    #[arg(long)]
+    dry_run: bool,
     /// What generic lines are that do not say it
     #[arg(long, value_name = "KIND", default_value = "fact")]
     kind: Kind,
@@ -42,6 +53,7 @@ pub(crate) struct ImportArgs {
 struct Import<'a> {
     connection: &'a Connection,
     allow_forgotten: bool,
+    dry_run: bool,
     report: Report,
     progress: Progress,
 }
@@ -50,12 +62,17 @@ struct Import<'a> {
 pub(crate) async fn run(connection: &Connection, args: ImportArgs, out: &mut Out) -> Result<(), Failure> {
     let started = Instant::now();
     let (reader, size) = open(&args.file)?;
+    let unreadable = |source| Failure::Read { name: args.file.display().to_string(), source };
+    let Rows { reader, size } = args.from.rows(reader, size).map_err(unreadable)?;
     let errors = args.errors.as_deref().map(create).transpose()?;
     let name = args.file.display().to_string();
-    let defaults = Defaults { namespace: connection.namespace().ok().cloned(), kind: args.kind };
-    let report = Report::new(name, errors);
-    let mut import =
-        Import { connection, allow_forgotten: args.allow_forgotten, report, progress: Progress::bytes(size) };
+    let namespace = connection.namespace().ok().cloned();
+    let defaults = Defaults { namespace, kind: args.kind, form: args.from, mapping: args.map };
+    let mut report = Report::new(name, errors);
+    report.counts.dry_run = args.dry_run;
+    let (allow_forgotten, dry_run) = (args.allow_forgotten, args.dry_run);
+    let progress = Progress::bytes(size);
+    let mut import = Import { connection, allow_forgotten, dry_run, report, progress };
     let outcome = import.all(Lines::new(reader), &defaults).await;
     import.progress.finish();
     import.report.finish()?;
@@ -111,9 +128,11 @@ impl Import<'_> {
             self.report.counts.lines += 1;
             self.progress.set(lines.bytes_read(), self.report.counts.stored, self.report.counts.failed);
             match parsed {
-                Ok(entry) => {
-                    if let Some(chunk) = chunks.push(number, bytes, entry) {
-                        self.send(chunk).await?;
+                Ok(entries) => {
+                    for entry in entries {
+                        if let Some(chunk) = chunks.push(number, bytes, entry) {
+                            self.send(chunk).await?;
+                        }
                     }
                 }
                 Err(violations) => self.refuse(number, &violations)?,
@@ -138,6 +157,9 @@ impl Import<'_> {
 
     /// Sends a chunk. One that is refused as a whole is halved, until the lines at fault are alone.
     async fn send(&mut self, chunk: Chunk) -> Result<(), Failure> {
+        if self.dry_run {
+            return self.look_at(chunk);
+        }
         let mut waiting = vec![chunk];
         while let Some(chunk) = waiting.pop() {
             match self.send_whole(&chunk).await {
@@ -154,6 +176,19 @@ impl Import<'_> {
                 },
             }
         }
+        Ok(())
+    }
+
+    /// Checks memories as the server would, by themselves: what is there already is not looked up.
+    fn look_at(&mut self, chunk: Chunk) -> Result<(), Failure> {
+        let mut stored = 0;
+        for Item { line, draft, .. } in chunk.items {
+            match draft.check() {
+                Ok(_) => stored += 1,
+                Err(invalid) => self.refuse(line, &invalid.violations)?,
+            }
+        }
+        self.report.stored(&chunk.namespace, stored);
         Ok(())
     }
 

@@ -33,7 +33,8 @@ pub(crate) struct ManArgs {
 pub(crate) fn completion(args: &CompletionArgs, out: &mut Out) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "hindsight", &mut script);
-    out.bytes(&script)
+    out.bytes(&script)?;
+    out.flush()
 }
 
 /// Prints one page, or writes all of them.
@@ -56,7 +57,8 @@ pub(crate) fn man(args: &ManArgs, out: &mut Out) -> Result<(), Failure> {
         })?;
     }
     let name = std::iter::once("hindsight").chain(args.command.iter().map(String::as_str));
-    out.bytes(&page(command, &name.collect::<Vec<_>>().join("-"))?)
+    out.bytes(&page(command, &name.collect::<Vec<_>>().join("-"))?)?;
+    out.flush()
 }
 
 fn write_all(command: &clap::Command, name: &str, folder: &Path) -> Result<u64, Failure> {

@@ -194,7 +194,7 @@ async fn one_call(
         "`hindsight -n {namespace} mcp config --client NAME --http http://{address}` prints what an agent's program needs"
     );
     match ask(address, "POST", &format!("/mcp/{namespace}"), &headers, &body).await {
-        Ok(answer) if answer.status == 200 && answer.body.contains("\"serverInfo\"") => {
+        Ok(answer) if answer.status == 200 && answer.body.contains("\"instructions\"") => {
             Finding::ok(check, format!("http://{address}/mcp/{namespace} answers"))
         }
         Ok(answer) => {

@@ -1,15 +1,19 @@
-//! One line: which form it has, and the draft that it stands for.
+//! One line: which form it has, and the drafts that it stands for.
 //!
 //! | form | known by | becomes |
 //! |---|---|---|
 //! | a line of `export` | `id`, `version` and `created_at` | the memory's draft, under its id |
 //! | a draft | `content` or `uri` | itself |
-//! | a generic line | `text` | see [`generic`](super::generic) |
+//! | a generic line | `text`, or any line with `--map` | see [`generic`](super::generic) |
+//! | of the reference MCP memory server | `type` with an entity's or a relation's fields | see `mcp_memory` |
+//! | of mem0 | `memory` and whom it is about | see `mem0` |
 
 use hindsight_core::{Draft, Invalid, Kind, Memory, Namespace, RawVectors, State};
 use serde_json::{Map, Value};
 
-use super::generic;
+use super::form::Form;
+use super::mapping::Mapping;
+use super::{generic, mcp_memory, mem0};
 use crate::document;
 
 /// What the command line says about lines that don't say it themselves.
@@ -19,6 +23,16 @@ pub(crate) struct Defaults {
     pub(crate) namespace: Option<Namespace>,
     /// The kind of generic lines that name none.
     pub(crate) kind: Kind,
+    /// Who wrote the file.
+    pub(crate) form: Form,
+    /// Which keys hold what; without it generic lines have their own words.
+    pub(crate) mapping: Option<Mapping>,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Defaults { namespace: None, kind: Kind::Fact, form: Form::Auto, mapping: None }
+    }
 }
 
 /// A line that can be sent.
@@ -36,8 +50,22 @@ pub(crate) struct Entry {
 ///
 /// # Errors
 /// The fields that are wrong, as far as that can be said without the server.
-pub(crate) fn parse(line: &[u8], defaults: &Defaults) -> Result<Entry, Invalid> {
+pub(crate) fn parse(line: &[u8], defaults: &Defaults) -> Result<Vec<Entry>, Invalid> {
     let object = document::object(line)?;
+    if let Some(mapping) = &defaults.mapping {
+        return Ok(vec![generic::entry(mapping.apply(object)?, defaults)?]);
+    }
+    match defaults.form {
+        Form::McpMemory => return mcp_memory::entries(object, defaults),
+        Form::Mem0 => return Ok(vec![mem0::entry(object, defaults)?]),
+        Form::Auto if mcp_memory::is_one(&object) => return mcp_memory::entries(object, defaults),
+        Form::Auto if mem0::is_one(&object) => return Ok(vec![mem0::entry(object, defaults)?]),
+        Form::Auto | Form::Jsonl => {}
+    }
+    one(object, defaults).map(|entry| vec![entry])
+}
+
+fn one(object: Map<String, Value>, defaults: &Defaults) -> Result<Entry, Invalid> {
     let has = |key| object.contains_key(key);
     if has("id") && has("version") && has("created_at") {
         exported(object, defaults)
@@ -94,7 +122,7 @@ mod tests {
     use super::*;
 
     fn defaults() -> Defaults {
-        Defaults { namespace: None, kind: Kind::Fact }
+        Defaults::default()
     }
 
     fn refused(line: &str) -> String {
@@ -104,10 +132,10 @@ mod tests {
     #[test]
     fn a_draft_may_name_its_namespace_and_the_command_line_wins() {
         let line = br#"{"namespace":"a","content":"the sky is blue","kind":"preference"}"#;
-        let entry = parse(line, &defaults()).unwrap();
+        let entry = parse(line, &defaults()).unwrap().remove(0);
         assert_eq!((entry.namespace.as_str(), entry.draft.kind), ("a", Some(Kind::Preference)));
         let other = Defaults { namespace: Some("b".parse().unwrap()), ..defaults() };
-        assert_eq!(parse(line, &other).unwrap().namespace.as_str(), "b");
+        assert_eq!(parse(line, &other).unwrap()[0].namespace.as_str(), "b");
     }
 
     #[test]
@@ -129,7 +157,7 @@ mod tests {
         };
         let draft = Draft { content: "我对花生过敏".to_owned(), ..Draft::default() };
         let mut memory = draft.check().unwrap().into_memory(moment);
-        let entry = parse(&serde_json::to_vec(&memory).unwrap(), &defaults()).unwrap();
+        let entry = parse(&serde_json::to_vec(&memory).unwrap(), &defaults()).unwrap().remove(0);
         assert_eq!(entry.draft.id, Some(memory.id.to_string()));
         assert_eq!(entry.draft.content, "我对花生过敏");
         memory.state = State::Quarantined;

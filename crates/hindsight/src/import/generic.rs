@@ -75,7 +75,7 @@ fn source(kind: Kind, speaker: Option<String>) -> SourceDraft {
 
 /// The same line gets the same id each time, so that a repeated import finds it taken. Its time is the line's own, so
 /// that a list, which goes by id, is in the order of what happened.
-fn derived_id(home: &str, external_id: &str, at: Option<Timestamp>) -> MemoryId {
+pub(super) fn derived_id(home: &str, external_id: &str, at: Option<Timestamp>) -> MemoryId {
     let mut hasher = blake3::Hasher::new_derive_key("hindsight import 1: id of a generic line");
     hasher.update(home.as_bytes()).update(b"\0").update(external_id.as_bytes());
     let mut random = [0_u8; 16];
@@ -84,7 +84,7 @@ fn derived_id(home: &str, external_id: &str, at: Option<Timestamp>) -> MemoryId 
 }
 
 /// Takes a key whose value must have one type; `null` counts as absent.
-fn take<T: DeserializeOwned>(
+pub(super) fn take<T: DeserializeOwned>(
     object: &mut Map<String, Value>,
     key: &str,
     expected: &str,
@@ -101,7 +101,7 @@ fn take<T: DeserializeOwned>(
 }
 
 /// Takes a key whose value names something: a text, or a number that is used as one.
-fn label(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, Invalid> {
+pub(super) fn label(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, Invalid> {
     match object.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),

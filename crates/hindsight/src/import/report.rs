@@ -39,6 +39,9 @@ pub(crate) struct Counts {
     pub(crate) namespaces: BTreeMap<Namespace, u64>,
     /// How long it took, in seconds.
     pub(crate) seconds: f64,
+    /// Nothing was stored: it was only looked at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) dry_run: bool,
 }
 
 /// Collects what became of the lines.
@@ -95,9 +98,11 @@ impl Report {
 
     /// The whole import in one line.
     pub(crate) fn summary(&self) -> String {
-        let Counts { lines, stored, reinforced, already_there, failed, namespaces, seconds } = &self.counts;
+        let Counts { lines, stored, reinforced, already_there, failed, namespaces, seconds, dry_run } =
+            &self.counts;
+        let done = if *dry_run { "dry run, nothing is stored: would import" } else { "imported" };
         let mut text = format!(
-            "imported {} of {} into {} in {}",
+            "{done} {} of {} into {} in {}",
             counted(*stored, "memory", "memories"),
             counted(*lines, "line", "lines"),
             counted(u64::try_from(namespaces.len()).unwrap_or(u64::MAX), "namespace", "namespaces"),

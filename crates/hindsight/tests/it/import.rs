@@ -158,3 +158,49 @@ fn what_can_not_begin_says_so() {
     assert_eq!(ran.code, 7);
     assert!(ran.stderr.contains("lines.jsonl:1: namespace: is missing"), "{ran:?}");
 }
+
+#[test]
+fn i4_the_files_of_other_memories_are_taken() {
+    let served = Served::start();
+    let graph = [
+        json!({"type": "entity", "name": "Mei_Lin", "entityType": "person", "observations": ["Likes jasmine tea", "对花生过敏"]}),
+        json!({"type": "entity", "name": "Acme", "entityType": "company", "observations": []}),
+        json!({"type": "relation", "from": "Mei_Lin", "to": "Acme", "relationType": "works_at"}),
+    ];
+    let lines: Vec<String> = graph.iter().map(Value::to_string).collect();
+    let counts = import(&served, &lines, &["-o", "json", "-n", "graph"]).ok().json();
+    assert_eq!((&counts["lines"], &counts["stored"]), (&json!(3), &json!(4)));
+    let hits = served.run(&["recall", "where does Mei Lin work", "-n", "graph", "--top-k", "1"]).ok().lines();
+    assert_eq!(hits[0]["memory"]["content"], "Mei Lin works at Acme.");
+    let again = import(&served, &lines, &["-o", "json", "-n", "graph"]).ok().json();
+    assert_eq!((&again["stored"], &again["already_there"]), (&json!(0), &json!(4)));
+
+    let mem0 = json!([{"id": "1", "memory": "Loves hiking", "user_id": "alex", "created_at": "2025-05-01T08:00:00Z"},
+        {"id": "2", "memory": "Vegetarian", "user_id": "alex", "categories": ["food"]}]);
+    let pretty = serde_json::to_string_pretty(&mem0).unwrap();
+    served.run_with(pretty.as_bytes(), &["import", "-", "-n", "mem0"]).ok();
+    assert_eq!(
+        served.run(&["list", "-n", "mem0", "--tag", "food"]).ok().lines()[0]["source"]["speaker"],
+        "alex"
+    );
+
+    let mapped =
+        json!({"body": {"text": "the moon is far"}, "when": 1_700_000_000, "labels": ["sky"], "author": "x"});
+    let map = ["--map", "content=body.text,occurred_at=when,tags=labels", "-n", "mapped"];
+    import(&served, &[mapped.to_string()], &map).ok();
+    let memory = served.run(&["list", "-n", "mapped"]).ok().lines().remove(0);
+    assert_eq!((&memory["content"], &memory["tags"]), (&json!("the moon is far"), &json!(["sky"])));
+    assert_eq!(memory["metadata"], json!({"author": "x", "body": {}}));
+}
+
+#[test]
+fn i4_a_dry_run_checks_every_line_and_asks_nobody() {
+    let served = Served::start();
+    let lines = [json!({"text": "good"}).to_string(), json!({"content": "bad", "importance": 7}).to_string()];
+    let away = ["--dry-run", "--server", "http://127.0.0.1:9", "-o", "json"];
+    let ran = import(&served, &lines, &away);
+    assert_eq!(ran.code, 7);
+    assert!(ran.stderr.contains("nothing is stored: would import 1 memory of 2 lines"), "{}", ran.stderr);
+    assert_eq!(ran.json()["dry_run"], true);
+    assert_eq!(served.count("test"), 0);
+}

@@ -105,6 +105,9 @@ fn i3_an_agent_remembers_over_standard_streams() {
         agent.call("memory_search", json!({"query": "order permission denied", "status": "failure"}));
     assert!(text.contains("resolution: refresh the token, then retry"), "{text}");
 
+    let rules = agent.ask("resources/read", json!({"uri": "memory://test/rules"}));
+    assert!(rules["result"]["contents"][0]["text"].as_str().unwrap().starts_with("<rules namespace"), "{rules}");
+
     let (text, got, _) = agent.call("memory_get", json!({"ids": id}));
     assert!(text.contains("allergic to") && got["memories"][0]["claims"][0]["value"] == "peanuts", "{text}");
     let (_, updated, _) = agent.call("memory_update", json!({"id": id, "text": "Mei is allergic to nuts"}));

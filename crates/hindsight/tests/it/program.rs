@@ -17,7 +17,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Ran {
+    pub(crate) fn of(output: Output) -> Ran {
         Ran {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
@@ -62,6 +62,8 @@ pub(crate) fn program() -> Command {
     for name in ["HINDSIGHT_SERVER", "HINDSIGHT_NAMESPACE", "HINDSIGHT_TIME_ZONE", "NO_COLOR", "COLUMNS"] {
         command.env_remove(name);
     }
+    // No file of whoever runs the tests is read.
+    command.env("XDG_CONFIG_HOME", "/nonexistent").env_remove("HINDSIGHT_PROFILE");
     for name in ["HINDSIGHT_TOKEN", "HINDSIGHT_TOKEN_FILE", "HINDSIGHT_TLS_CA", "HINDSIGHT_TLS_DOMAIN"] {
         command.env_remove(name);
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 fn defaults() -> Defaults {
-    Defaults { namespace: None, kind: Kind::Fact }
+    Defaults::default()
 }
 
 fn read(value: Value) -> Result<Entry, Invalid> {
