@@ -34,6 +34,10 @@ pub(crate) fn run(cli: Cli, said: &Said<'_>) -> Result<(), Failure> {
         Command::Doctor(args) => {
             runtime(Builder::new_current_thread())?.block_on(commands::doctor::run(*args, globals, &mut out))
         }
+        Command::Openapi => {
+            out.json(&hindsight_server::openapi())?;
+            out.flush()
+        }
         Command::Version => {
             commands::version::run(&mut out)?;
             out.flush()
@@ -82,6 +86,7 @@ fn is_local(command: &Command) -> bool {
         Command::Serve(_)
             | Command::Demo(_)
             | Command::Version
+            | Command::Openapi
             | Command::Completion(_)
             | Command::Man(_)
             | Command::Verify(_)
@@ -134,6 +139,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Serve(_)
         | Command::Demo(_)
         | Command::Version
+        | Command::Openapi
         | Command::Completion(_)
         | Command::Man(_)
         | Command::Config(_)

@@ -13,6 +13,9 @@ use crate::app::{Budget, Refusal, Share};
 /// The request id as a header.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
+/// The version that a change is about, as a header.
+const IF_MATCH: &str = "if-match";
+
 /// The fields of a request, and its headers.
 pub(super) struct Call {
     pub(super) fields: Fields,
@@ -96,6 +99,28 @@ impl Call {
     /// When it is not ASCII.
     pub(super) fn header(&self, name: &str) -> Result<Option<&str>, Invalid> {
         text(&self.headers, name)
+    }
+
+    /// The version that a change is about, of the fields or of the header `If-Match`.
+    ///
+    /// # Errors
+    /// When they differ, or the header holds no version.
+    pub(super) fn version(&mut self) -> Result<Option<u64>, Invalid> {
+        let field: Option<u64> = self.fields.take("version")?;
+        let header = match text(&self.headers, IF_MATCH)?.filter(|tag| *tag != "*") {
+            None => None,
+            Some(tag) => {
+                let bad =
+                    || Invalid::one(IF_MATCH, "is no version: expected one such as \"3\", as ETag has it");
+                Some(tag.trim().trim_matches('"').parse().map_err(|_| bad())?)
+            }
+        };
+        match (field, header) {
+            (Some(field), Some(header)) if field != header => {
+                Err(Invalid::one("version", "is not the If-Match header: give one of them"))
+            }
+            (field, header) => Ok(field.or(header)),
+        }
     }
 
     /// How a write is carried out.

@@ -191,6 +191,15 @@ impl Http {
     }
 }
 
+/// As [`answer`], of one memory: its version is the tag that `If-Match` of a change takes (RFC 9110, 8.8.3).
+fn answer_at(version: u64, value: &impl serde::Serialize) -> Reply {
+    let mut response = answer(value)?;
+    if let Ok(tag) = http::HeaderValue::try_from(format!("\"{version}\"")) {
+        response.headers_mut().insert(http::header::ETAG, tag);
+    }
+    Ok(response)
+}
+
 fn answer(value: &impl serde::Serialize) -> Reply {
     Ok(axum::Json(value).into_response())
 }

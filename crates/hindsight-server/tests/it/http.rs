@@ -247,3 +247,26 @@ async fn i5_the_document_names_the_fields_that_each_path_takes_and_no_others() {
         }
     }
 }
+
+#[tokio::test]
+async fn i5_a_version_is_an_etag_and_if_match_holds_a_change_to_it() {
+    let server = TestServer::start().await;
+    let written =
+        server.http("POST", "/memory/write", json!({"namespace": "ops", "content": "tea at four"})).await;
+    assert!(written.head.to_lowercase().contains("etag: \"1\""), "{written:?}");
+    let id = written.body["memory"]["id"].clone();
+    let change = json!({"namespace": "ops", "id": id, "content": "tea at five"}).to_string();
+    let update = async |tag: &str| {
+        server.http_raw("PUT", "/memory/update", &[("if-match", tag)], change.as_bytes()).await
+    };
+    let changed = update("\"1\"").await;
+    assert_eq!(changed.status, 200, "{changed:?}");
+    assert!(changed.head.to_lowercase().contains("etag: \"2\""), "{changed:?}");
+    let stale = update("\"1\"").await;
+    assert_eq!((stale.status, &stale.body["metadata"]["current_version"]), (409, &json!("2")), "{stale:?}");
+    assert_eq!(update("W/soon").await.status, 400);
+    let got = server
+        .http("GET", &format!("/memory/get?namespace=ops&id={}", id.as_str().unwrap()), Value::Null)
+        .await;
+    assert!(got.head.to_lowercase().contains("etag: \"2\""), "{got:?}");
+}
