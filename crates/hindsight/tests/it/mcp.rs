@@ -106,7 +106,10 @@ fn i3_an_agent_remembers_over_standard_streams() {
     assert!(text.contains("resolution: refresh the token, then retry"), "{text}");
 
     let rules = agent.ask("resources/read", json!({"uri": "memory://test/rules"}));
-    assert!(rules["result"]["contents"][0]["text"].as_str().unwrap().starts_with("<rules namespace"), "{rules}");
+    assert!(
+        rules["result"]["contents"][0]["text"].as_str().unwrap().starts_with("<rules namespace"),
+        "{rules}"
+    );
 
     let (text, got, _) = agent.call("memory_get", json!({"ids": id}));
     assert!(text.contains("allergic to") && got["memories"][0]["claims"][0]["value"] == "peanuts", "{text}");
