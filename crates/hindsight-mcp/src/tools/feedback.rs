@@ -17,7 +17,7 @@ const WHAT: &str = "Say which memories of a search helped, so that the right one
 pub(super) fn tool() -> Tool {
     let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
     let schema = Schema::default()
-        .text("recall_id", "Of the search; none for rules that memory_rules listed")
+        .text("recall_id", "Of the search; none for listed rules")
         .texts("used", "Ids that helped")
         .texts("ignored", "Ids beside the point")
         .texts("wrong", "Ids of what is untrue")

@@ -13,8 +13,7 @@ use crate::{Store, Trouble};
 /// Rules of a reply unless the caller says, and at most.
 const LIMIT: (usize, usize) = (20, 100);
 
-const WHAT: &str = "List rules learnt from past tasks: what to do or avoid, and when. Use it before a task that failed before; \
-    memory_feedback says whether one helped.";
+const WHAT: &str = "List rules learnt from past tasks: what to do or avoid, and when. Use it before a task that failed before.";
 
 pub(super) fn tool() -> Tool {
     let states: Vec<&str> = RuleState::ALL.iter().map(|state| state.as_str()).collect();

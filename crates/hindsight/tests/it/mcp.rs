@@ -157,7 +157,7 @@ fn i3_bad_arguments_get_one_sentence_that_helps() {
         ("memory_get", json!({"ids": ["mem_1"]}), "ids[0]"),
         ("memory_update", json!({"id": "mem_00000000000000000000000000"}), "changes nothing"),
         ("memory_forget", json!({}), "ids: is missing"),
-        ("memory_feedback", json!({"used": ["mem_1"]}), "recall_id: is missing"),
+        ("memory_feedback", json!({"outcome": "success"}), "recall_id: is missing"),
     ];
     for (tool, arguments, words) in cases {
         let (text, _, error) = agent.call(tool, arguments.clone());
