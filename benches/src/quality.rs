@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Parser;
-use hindsight_core::{Fusion, Mode, Recall, Weights};
-use hindsight_embed::Embedder;
+use hindsight_core::{Fusion, Mode, Weights};
 
-use crate::dataset::{Dataset, Question};
-use crate::metrics::{Facts, hit, ndcg, recall};
+use crate::asking::{ADVERSARIAL, Sums, Way, ask, facts};
+use crate::dataset::Dataset;
+use crate::half::Half;
+use crate::metrics::hit;
 use crate::outcomes;
 use crate::store::Store;
 
@@ -24,6 +25,9 @@ pub struct Args {
     /// Join channels by reciprocal ranks.
     #[arg(long)]
     rrf: bool,
+    /// Which conversations or people are asked about.
+    #[arg(long, value_enum, default_value_t)]
+    half: Half,
     /// Print a line a question that hybrid recall misses among its first five.
     #[arg(long)]
     misses: bool,
@@ -32,34 +36,8 @@ pub struct Args {
     json: bool,
 }
 
-/// Hits that are asked for: the metrics look at ten.
-const TOP_K: usize = 10;
-/// A category whose questions have a tempting wrong answer for evidence; it stays out of the overall figures.
-const ADVERSARIAL: &str = "adversarial";
 const MODES: [(&str, Mode); 3] =
     [("vector", Mode::Vector), ("keyword", Mode::Keyword), ("hybrid", Mode::Hybrid)];
-
-/// Sums of the metrics over questions.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sums {
-    questions: u32,
-    hit5: f64,
-    recall10: f64,
-    ndcg10: f64,
-}
-
-impl Sums {
-    fn add(&mut self, ranking: &[&str], facts: &Facts<'_>) {
-        self.questions += 1;
-        self.hit5 += hit(ranking, facts, 5);
-        self.recall10 += recall(ranking, facts, 10);
-        self.ndcg10 += ndcg(ranking, facts, 10);
-    }
-
-    fn means(&self) -> [f64; 3] {
-        [self.hit5, self.recall10, self.ndcg10].map(|sum| sum / f64::from(self.questions.max(1)))
-    }
-}
 
 /// Measures every dataset and prints a table a dataset.
 ///
@@ -70,16 +48,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let dataset = Dataset::read(dir)?;
         let store = Store::load(&dataset.items)?;
         let mut table: BTreeMap<(String, &str), Sums> = BTreeMap::new();
-        for question in &dataset.questions {
+        for question in args.half.of(&dataset.questions) {
+            let vector = store.embed(&question.text)?;
             for (name, mode) in MODES {
-                let ranking = ask(&store, question, mode, args)?;
-                let ranking: Vec<&str> = ranking.iter().map(String::as_str).collect();
+                let ranking = ask(&store, question, vector.as_ref(), &way(args, mode))?;
                 let facts = facts(question);
                 table.entry((question.category.clone(), name)).or_default().add(&ranking, &facts);
                 if question.category != ADVERSARIAL {
                     table.entry(("all".to_owned(), name)).or_default().add(&ranking, &facts);
                 }
-                if args.misses && mode == Mode::Hybrid && hit(&ranking, &facts, 5) < 0.5 {
+                let names: Vec<&str> = ranking.iter().map(String::as_str).collect();
+                if args.misses && mode == Mode::Hybrid && hit(&names, &facts, 5) < 0.5 {
                     eprintln!(
                         "{} {:?} {:?}: {ranking:?}",
                         question.namespace, question.text, question.relevant
@@ -99,42 +78,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The facts that answer a question: the groups where the dataset has some, else each right memory by itself.
-fn facts(question: &Question) -> Facts<'_> {
-    if question.groups.is_empty() {
-        question.relevant.iter().map(|id| vec![id.as_str()]).collect()
-    } else {
-        question.groups.iter().map(|group| group.iter().map(String::as_str).collect()).collect()
-    }
-}
-
-fn ask(store: &Store, question: &Question, mode: Mode, args: &Args) -> anyhow::Result<Vec<String>> {
-    let vector = if mode == Mode::Keyword { None } else { store.embed(&question.text)? };
-    // A text that the model knows no piece of has no vector: there is nothing to look for in that mode.
-    if mode == Mode::Vector && vector.is_none() {
-        return Ok(Vec::new());
-    }
+fn way(args: &Args, mode: Mode) -> Way {
     let weights = match args.weights.as_deref() {
         Some(&[vector, keyword, window, entity, neighbour]) => {
             Weights { vector, keyword, window, entity, neighbour }
         }
         _ => Weights::default(),
     };
-    let request = Recall {
-        query: question.text.clone(),
-        vector,
-        embedding_model: Some(store.embedder.model().to_owned()),
-        mode,
-        top_k: TOP_K,
-        weights,
-        fusion: if args.rrf { Fusion::Rrf } else { Fusion::Weighted },
-        now: Some(question.as_of),
-        observe: true,
-        ..Recall::default()
-    };
-    let recalled = store.engine.recall(&question.namespace.parse()?, &request)?.wait()?;
-    // What was said several times is one hit: it stands for the item that is asked for, if it is one of them.
-    Ok(recalled.hits.iter().map(|hit| store.name(hit, &question.relevant)).collect())
+    let fusion = if args.rrf { Fusion::Rrf } else { Fusion::Weighted };
+    Way { mode, fusion, ..Way::hybrid(weights) }
 }
 
 fn print_table(name: &str, dataset: &Dataset, table: &BTreeMap<(String, &str), Sums>) {

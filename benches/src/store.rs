@@ -15,6 +15,27 @@ use hindsight_engine::{BatchRequest, Engine, Nearness, Options, WriteItem};
 
 use crate::dataset::Item;
 
+/// What a memory tells besides its text. All of it, unless something is left out to see what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signals {
+    /// The importance that the database works out; else all have the same.
+    pub importance: bool,
+    /// The confidence that follows from the outcome; else all have the same.
+    pub confidence: bool,
+    /// Who said it.
+    pub speaker: bool,
+    /// Whom and what it names.
+    pub entities: bool,
+    /// In which session it was said.
+    pub session: bool,
+}
+
+impl Default for Signals {
+    fn default() -> Self {
+        Signals { importance: true, confidence: true, speaker: true, entities: true, session: true }
+    }
+}
+
 /// A loaded dataset.
 pub struct Store {
     /// The engine that holds it.
@@ -35,6 +56,14 @@ impl Store {
     /// # Errors
     /// When an item is refused, or the temporary directory can't be used.
     pub fn load(items: &[Item]) -> anyhow::Result<Store> {
+        Store::load_with(items, Signals::default())
+    }
+
+    /// As [`Store::load`], with these signals alone.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load_with(items: &[Item], signals: Signals) -> anyhow::Result<Store> {
         let dir = tempfile::tempdir()?;
         let embedder = StaticEmbedder::load()?;
         let of_model = [(embedder.model().to_owned(), Thresholds::BUILT_IN)].into();
@@ -48,13 +77,13 @@ impl Store {
         for (name, items) in namespaces {
             let namespace: Namespace = name.parse()?;
             for chunk in items.chunks(BATCH_ITEMS_MAX) {
-                store.write(&namespace, chunk)?;
+                store.write(&namespace, chunk, signals)?;
             }
         }
         Ok(store)
     }
 
-    fn write(&mut self, namespace: &Namespace, chunk: &[&Item]) -> anyhow::Result<()> {
+    fn write(&mut self, namespace: &Namespace, chunk: &[&Item], signals: Signals) -> anyhow::Result<()> {
         let texts: Vec<&str> = chunk.iter().map(|item| item.text.as_str()).collect();
         let vectors = self.embedder.embed(&texts)?;
         let model = || self.embedder.model().to_owned();
@@ -62,8 +91,10 @@ impl Store {
             model: model(),
             vectors: vec![RawVector { role: VectorRole::Content, values }],
         };
-        let items =
-            chunk.iter().zip(vectors).map(|(item, values)| WriteItem::new(draft(item), values.map(raw)));
+        let items = chunk
+            .iter()
+            .zip(vectors)
+            .map(|(item, values)| WriteItem::new(draft(item, signals), values.map(raw)));
         let request = BatchRequest { items: items.collect(), ..BatchRequest::default() };
         let written = self.engine.write_batch(namespace, request)?.wait()?;
         for (item, result) in chunk.iter().zip(written.results) {
@@ -94,27 +125,26 @@ impl Store {
     }
 }
 
-fn draft(item: &Item) -> Draft {
-    let session = item.session.as_ref().map(|session| match session {
+fn draft(item: &Item, signals: Signals) -> Draft {
+    let session = item.session.as_ref().filter(|_| signals.session).map(|session| match session {
         serde_json::Value::String(word) => format!("{}/{word}", item.namespace),
         other => format!("{}/{other}", item.namespace),
     });
+    let entity = |name: &String| Entity { name: name.clone(), kind: String::new() };
     Draft {
         kind: Some(if item.outcome.is_some() { Kind::Episode } else { Kind::Fact }),
         status: item.outcome,
         content: item.text.clone(),
-        entities: item
-            .entities
-            .iter()
-            .map(|name| Entity { name: name.clone(), kind: String::new() })
-            .collect(),
+        entities: item.entities.iter().filter(|_| signals.entities).map(entity).collect(),
         source: Some(SourceDraft {
             kind: Some(SourceKind::UserInput),
-            speaker: item.speaker.clone(),
+            speaker: item.speaker.clone().filter(|_| signals.speaker),
             ..SourceDraft::default()
         }),
         session_id: session,
         occurred_at: Some(item.timestamp),
+        importance: (!signals.importance).then_some(0.2),
+        confidence: (!signals.confidence).then_some(0.8),
         ..Draft::default()
     }
 }

@@ -195,7 +195,8 @@ fn by_distance(index: &NamespaceIndex, query: &VectorQuery, percent: usize, near
     all.into_iter().map(|one| one.ordinal).collect()
 }
 
-fn record(number: u128, vector: &Embedding) -> anyhow::Result<Record> {
+/// A memory that says nothing but its vector.
+pub(crate) fn record(number: u128, vector: &Embedding) -> anyhow::Result<Record> {
     let namespace: Namespace = "vectors".parse()?;
     let (id, now) = (MemoryId::from_u128(number), Timestamp::from_ms(1_800_000_000_000));
     let moment = Moment { namespace, id, now, embedding_model: Some("measured".to_owned()) };

@@ -4,14 +4,13 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use hindsight_core::explain::Barrier;
-use hindsight_core::scoring::bm25;
 use hindsight_core::{
     AsOf, Axis, Embedding, Kind, Lsn, Memory, MemoryId, Reason, Recall, Record, State, Timestamp, VectorRole,
     learn,
 };
 use hindsight_index::{
     EntityPart, EntityQuery, EntitySearch, KeywordQuery, Ordinal, Scored, Selection, Shelf, Shelves,
-    VectorQuery,
+    VectorQuery, each_text,
 };
 use hindsight_query::{Allowed, Facts, ReadView, VectorWay};
 
@@ -66,6 +65,15 @@ impl<'a> View<'a> {
 
     fn shelf(&self, place: Place) -> &Shelf {
         if place.inactive { self.state.index.inactive() } else { self.state.index.active() }
+    }
+
+    /// The texts of a shelf's memories, to look for what a query quotes.
+    fn texts_of<'s>(&'s self, shelf: &'s Shelf) -> impl Fn(Ordinal, &mut dyn FnMut(&str)) + 's {
+        move |ordinal, take| {
+            if let Some(record) = self.state.record(shelf.id(ordinal)) {
+                each_text(&record.memory, take);
+            }
+        }
     }
 
     /// Merges what both shelves found, best first; the shelves' own orders are exact, so the merged one is.
@@ -203,25 +211,31 @@ impl<'a> ReadView for View<'a> {
     }
 
     fn keyword_bound(&self, terms: &KeywordQuery) -> f64 {
-        bm25::upper_bound(terms.terms().iter().map(|term| term.idf).sum())
+        terms.bound()
     }
 
     fn keyword_top(&self, set: &PlaceSet, terms: &KeywordQuery, limit: usize) -> Vec<(Place, f32)> {
         scored(self.both(
             set,
             limit,
-            |shelf, selection| shelf.keyword_top(selection, terms, limit),
+            |shelf, selection| shelf.keyword_top_quoting(selection, terms, limit, &self.texts_of(shelf)),
             |a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(&b.0)),
             |found| found.ordinal,
         ))
     }
 
     fn keyword_score(&self, id: Place, terms: &KeywordQuery) -> f32 {
-        self.shelf(id).lexical().search(terms).score(id.ordinal).unwrap_or(0.0)
+        let shelf = self.shelf(id);
+        let score = shelf.lexical().search(terms).score_quoting(id.ordinal, &self.texts_of(shelf));
+        score.unwrap_or(0.0)
     }
 
     fn matched_terms(&self, id: Place, terms: &KeywordQuery) -> Vec<String> {
-        self.shelf(id).lexical().search(terms).matched_terms(id.ordinal)
+        let shelf = self.shelf(id);
+        let search = shelf.lexical().search(terms);
+        let mut matched = search.matched_terms(id.ordinal);
+        matched.extend(search.quotations(id.ordinal, &self.texts_of(shelf)));
+        matched
     }
 
     fn entities(&self, set: &PlaceSet, text: &str) -> Named<'a> {

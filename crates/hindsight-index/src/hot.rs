@@ -2,7 +2,11 @@
 
 use hindsight_core::{Kind, Memory, RuleState, Scope, SourceKind, State, Status, Timestamp, scoring::tokens};
 
+use roaring::RoaringBitmap;
+
 use crate::Ordinal;
+use crate::snapshot::wire::{Reader, Writer};
+use crate::snapshot::{SnapshotError, unsound};
 
 /// Stands for a time that is not set; no [`Timestamp`] reaches it.
 const OPEN: i64 = i64::MAX;
@@ -121,6 +125,71 @@ impl Hot {
     }
 }
 
+/// As bytes: a word as its place in its list, from 1, and 0 for none; times in milliseconds.
+impl Hot {
+    fn save(&self, out: &mut Writer) {
+        out.u8(place(Kind::ALL, Some(self.kind)));
+        out.u8(place(Status::ALL, self.status));
+        out.u8(place(State::ALL, Some(self.state)));
+        out.u8(place(Scope::ALL, Some(self.scope)));
+        out.u8(place(SourceKind::ALL, Some(self.source_kind)));
+        out.u8(place(RuleState::ALL, self.rule_state));
+        out.u8(u8::from(self.transient_failure));
+        [self.importance, self.confidence].into_iter().for_each(|number| out.f32(number));
+        let counts = [self.used_count, self.access_count, self.verified_count, self.content_tokens];
+        counts.into_iter().for_each(|count| out.u32(count));
+        let times = [self.occurred_at, self.created_at, self.useful_at, self.updated_at];
+        times.into_iter().for_each(|time| out.i64(time.as_ms()));
+        let ends = [self.valid_from_ms, self.valid_to_ms, self.expires_at_ms];
+        ends.into_iter().for_each(|ms| out.i64(ms));
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Hot, SnapshotError> {
+        let none = || unsound("a word that is missing");
+        let time = |ms: i64| match Timestamp::from_ms(ms) {
+            time if time.as_ms() == ms => Ok(time),
+            _ => Err(unsound("a time")),
+        };
+        let open_or_time = |ms: i64| if ms == OPEN { Ok(ms) } else { time(ms).map(Timestamp::as_ms) };
+        Ok(Hot {
+            kind: at_place(Kind::ALL, from.u8()?)?.ok_or_else(none)?,
+            status: at_place(Status::ALL, from.u8()?)?,
+            state: at_place(State::ALL, from.u8()?)?.ok_or_else(none)?,
+            scope: at_place(Scope::ALL, from.u8()?)?.ok_or_else(none)?,
+            source_kind: at_place(SourceKind::ALL, from.u8()?)?.ok_or_else(none)?,
+            rule_state: at_place(RuleState::ALL, from.u8()?)?,
+            transient_failure: match from.u8()? {
+                0 => false,
+                1 => true,
+                _ => return Err(unsound("a yes or no")),
+            },
+            importance: from.f32()?,
+            confidence: from.f32()?,
+            used_count: from.u32()?,
+            access_count: from.u32()?,
+            verified_count: from.u32()?,
+            content_tokens: from.u32()?,
+            occurred_at: time(from.i64()?)?,
+            created_at: time(from.i64()?)?,
+            useful_at: time(from.i64()?)?,
+            updated_at: time(from.i64()?)?,
+            valid_from_ms: open_or_time(from.i64()?)?,
+            valid_to_ms: open_or_time(from.i64()?)?,
+            expires_at_ms: open_or_time(from.i64()?)?,
+        })
+    }
+}
+
+fn place<T: PartialEq>(all: &[T], word: Option<T>) -> u8 {
+    let at = word.and_then(|word| all.iter().position(|other| *other == word));
+    at.and_then(|at| u8::try_from(at + 1).ok()).unwrap_or(0)
+}
+
+fn at_place<T: Copy>(all: &[T], place: u8) -> Result<Option<T>, SnapshotError> {
+    let Some(at) = usize::from(place).checked_sub(1) else { return Ok(None) };
+    all.get(at).copied().map(Some).ok_or(unsound("a word"))
+}
+
 fn time(ms: i64) -> Option<Timestamp> {
     (ms != OPEN).then(|| Timestamp::from_ms(ms))
 }
@@ -146,6 +215,31 @@ impl HotColumns {
 
     pub(crate) fn remove(&mut self, ordinal: Ordinal) -> Option<Hot> {
         self.0.get_mut(ordinal.index())?.take()
+    }
+
+    /// The facts of the memories in `live`, one after the other.
+    pub(crate) fn save(&self, out: &mut Writer, live: &RoaringBitmap) {
+        for slot in live {
+            if let Some(hot) = self.get(Ordinal(slot)) {
+                hot.save(out);
+            }
+        }
+    }
+
+    /// What [`HotColumns::save`] wrote of the memories in `live`, all of whose slots are below `slots`.
+    pub(crate) fn load(
+        from: &mut Reader<'_>,
+        slots: u32,
+        live: &RoaringBitmap,
+    ) -> Result<HotColumns, SnapshotError> {
+        let mut hot = vec![None; slots as usize];
+        for slot in live {
+            let found = Hot::load(from)?;
+            if let Some(place) = hot.get_mut(slot as usize) {
+                *place = Some(found);
+            }
+        }
+        Ok(HotColumns(hot))
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -20,7 +20,7 @@
 //! namespaces, locks or log (hindsight-engine). Nothing here is the truth: any of it can be dropped and built again.
 //!
 //! Reading order: `namespace`, `shelf`; then `ordinal`, `selection`, `hot`; then one index at a time: `bitmap`,
-//! `lexical`, `entity`, `vector`; `meeting` (what a new memory may repeat or contradict); last `graph`.
+//! `lexical`, `entity`, `vector`; `meeting` (what a new memory may repeat or contradict); `graph`; last `snapshot` (all of it as bytes).
 
 mod bitmap;
 mod dictionary;
@@ -35,6 +35,7 @@ mod ordinal;
 mod packed;
 mod selection;
 mod shelf;
+mod snapshot;
 mod stats;
 mod top;
 mod vector;
@@ -42,12 +43,13 @@ mod vector;
 pub use entity::{EntityIndex, EntityPart, EntityQuery, EntitySearch};
 pub use error::IndexError;
 pub use hot::Hot;
-pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Token, each_text, tokenise};
+pub use lexical::{KeywordQuery, KeywordSearch, LexicalIndex, QueryTerm, Texts, Token, each_text, tokenise};
 pub use meeting::MeetingIndex;
 pub use namespace::{NamespaceIndex, Shelves};
 pub use ordinal::Ordinal;
 pub use selection::Selection;
 pub use shelf::{Neighbours, Shelf};
+pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use stats::{GraphStats, LexicalStats, NamespaceStats, ShelfStats};
 pub use top::Scored;
 pub use vector::{

@@ -75,6 +75,19 @@ impl MeetingIndex {
         holders?.into_iter().min_by_key(|holders| holders.len())
     }
 
+    /// Every mark with the memories that hold it, in no order.
+    pub(crate) fn holders(&self) -> impl Iterator<Item = (u32, &OrdinalSet)> {
+        self.holders.iter().map(|(mark, holders)| (*mark, holders))
+    }
+
+    /// Of the holders of each mark, and the marks of each memory, ascending: the same said twice.
+    pub(crate) fn of_parts(
+        holders: impl Iterator<Item = (u32, OrdinalSet)>,
+        held: Vec<Box<[u32]>>,
+    ) -> MeetingIndex {
+        MeetingIndex { holders: holders.collect(), held }
+    }
+
     /// Estimated bytes on the heap.
     #[must_use]
     pub fn bytes(&self) -> usize {

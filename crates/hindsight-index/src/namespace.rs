@@ -105,6 +105,18 @@ impl NamespaceIndex {
         &mut self.active
     }
 
+    pub(crate) fn inactive_mut(&mut self) -> &mut Shelf {
+        &mut self.inactive
+    }
+
+    pub(crate) fn meeting(&self) -> &MeetingIndex {
+        &self.meeting
+    }
+
+    pub(crate) fn of_parts(active: Shelf, inactive: Shelf, meeting: MeetingIndex) -> NamespaceIndex {
+        NamespaceIndex { active, inactive, meeting }
+    }
+
     /// The shelf of the superseded, archived and quarantined ones.
     #[must_use]
     pub fn inactive(&self) -> &Shelf {

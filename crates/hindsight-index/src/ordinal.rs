@@ -5,10 +5,13 @@
 
 use hashbrown::HashTable;
 use hindsight_core::MemoryId;
+use roaring::RoaringBitmap;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher as _;
 
 use crate::error::IndexError;
+use crate::snapshot::wire::{Reader, Writer};
+use crate::snapshot::{SnapshotError, unsound};
 
 /// The slot of a memory within its shelf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,6 +100,40 @@ impl Ordinals {
         let (slot, _) = entry.remove();
         self.free.push(slot);
         Some(Ordinal(slot))
+    }
+
+    /// The id in each slot, 0 where `live` does not have it.
+    pub(crate) fn save(&self, out: &mut Writer, live: &RoaringBitmap) {
+        for (slot, id) in (0..).zip(&self.ids) {
+            out.u128(if live.contains(slot) { id.as_u128() } else { 0 });
+        }
+    }
+
+    /// How many slots were ever given out.
+    pub(crate) fn slots(&self) -> u32 {
+        u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What [`Ordinals::save`] wrote of `slots` slots. Of the free ones the lowest is given out first.
+    pub(crate) fn load(
+        from: &mut Reader<'_>,
+        slots: u32,
+        live: &RoaringBitmap,
+    ) -> Result<Ordinals, SnapshotError> {
+        let mut ids = Vec::with_capacity(slots as usize);
+        for _ in 0..slots {
+            ids.push(MemoryId::from_u128(from.u128()?));
+        }
+        let mut table = HashTable::with_capacity(usize::try_from(live.len()).unwrap_or(usize::MAX));
+        for slot in live {
+            let Some(id) = ids.get(slot as usize) else { return Err(unsound("a slot beyond the last")) };
+            if table.find(hash(*id), |other: &u32| ids.get(*other as usize) == Some(id)).is_some() {
+                return Err(unsound("a memory in two slots"));
+            }
+            table.insert_unique(hash(*id), slot, |taken| ids.get(*taken as usize).map_or(0, |id| hash(*id)));
+        }
+        let free = (0..slots).rev().filter(|slot| !live.contains(*slot)).collect();
+        Ok(Ordinals { ids, slots: table, free })
     }
 
     /// Estimated bytes on the heap.

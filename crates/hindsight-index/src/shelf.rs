@@ -8,9 +8,11 @@ use hindsight_core::{Embedding, Filter, MemoryId, Record, Scope, Timestamp};
 use crate::bitmap::{BitmapIndex, Field};
 use crate::hot::HotColumns;
 use crate::ordinal::Ordinals;
+use crate::snapshot::wire::{Reader, Writer};
+use crate::snapshot::{SnapshotError, lists, unsound};
 use crate::{
     EntityIndex, EntityQuery, EntitySearch, Hot, IndexError, KeywordQuery, LexicalIndex, Ordinal, Scored,
-    Selection, ShelfStats, VectorIndex, VectorQuery, VectorWay, each_text,
+    Selection, ShelfStats, Texts, VectorIndex, VectorQuery, VectorWay, each_text,
 };
 
 /// The indexes over one set of memories of a namespace. Reads only; changes come through [`crate::NamespaceIndex`].
@@ -163,6 +165,19 @@ impl Shelf {
         self.lexical.search(query).top(selection, k, &|ordinal| self.tie(ordinal))
     }
 
+    /// As [`Shelf::keyword_top`], where who holds a quotation of the query word for word scores more. `texts` hands over the
+    /// texts of a memory, as [`each_text`] does.
+    #[must_use]
+    pub fn keyword_top_quoting(
+        &self,
+        selection: &Selection,
+        query: &KeywordQuery,
+        k: usize,
+        texts: Texts<'_>,
+    ) -> Vec<Scored> {
+        self.lexical.search(query).top_quoting(selection, k, &|ordinal| self.tie(ordinal), texts)
+    }
+
     /// The best `k` of the selection by what the query names, best first. A name that very many of them bear brings none.
     #[must_use]
     pub fn entity_top(&self, selection: &Selection, search: &EntitySearch<'_>, k: usize) -> Vec<Scored> {
@@ -259,6 +274,51 @@ impl Shelf {
         self.entities.remove(ordinal);
         self.vectors.remove(ordinal);
         true
+    }
+
+    /// How many slots were ever given out.
+    pub(crate) fn slots(&self) -> u32 {
+        self.ordinals.slots()
+    }
+
+    /// Everything but vectors in full and the graph, as bytes.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        let live = self.bitmaps.live();
+        out.u32(self.slots());
+        lists::save_bitmap(out, live);
+        self.ordinals.save(out, live);
+        self.hot.save(out, live);
+        self.bitmaps.save(out);
+        self.lexical.save(out, live);
+        self.entities.save(out);
+        self.vectors.save(out, live);
+    }
+
+    /// What [`Shelf::save`] wrote.
+    pub(crate) fn load(from: &mut Reader<'_>) -> Result<Shelf, SnapshotError> {
+        // Each slot has 16 bytes of an id.
+        let slots = u32::try_from(from.count(16)?).unwrap_or(u32::MAX);
+        if slots > Ordinal::LIMIT {
+            return Err(unsound("the number of slots"));
+        }
+        let live = lists::load_bitmap(from, slots)?;
+        let ordinals = Ordinals::load(from, slots, &live)?;
+        let hot = HotColumns::load(from, slots, &live)?;
+        let bitmaps = BitmapIndex::load(from, slots, live)?;
+        let live = bitmaps.live();
+        let lexical = LexicalIndex::load(from, slots, live)?;
+        let entities = EntityIndex::load(from, slots)?;
+        let vectors = VectorIndex::load(from, slots, live)?;
+        Ok(Shelf { ordinals, hot, bitmaps, lexical, entities, vectors })
+    }
+
+    /// Takes the vectors in full of a memory that is here. False when its rows are not as many, or of another dimension.
+    pub(crate) fn take_vectors<'v>(
+        &mut self,
+        id: MemoryId,
+        vectors: impl ExactSizeIterator<Item = &'v [f32]>,
+    ) -> bool {
+        self.ordinals.of(id).is_some_and(|ordinal| self.vectors.take_full(ordinal, vectors))
     }
 
     /// The vectors, to build or install a graph over them.

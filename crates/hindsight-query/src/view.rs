@@ -135,11 +135,12 @@ pub trait ReadView {
     fn analyse(&self, text: &str) -> Self::Terms;
     /// The most that any text could score for these terms; 0 when none of them is known.
     fn keyword_bound(&self, terms: &Self::Terms) -> f64;
-    /// The memories of `set` that match `terms` best by BM25, best first, at most `limit`.
+    /// The memories of `set` that match `terms` best by BM25 and by what is quoted, best first, at most `limit`.
     fn keyword_top(&self, set: &Self::Set, terms: &Self::Terms, limit: usize) -> Vec<(Self::Id, f32)>;
-    /// The BM25 score of one memory; 0 when it holds no term.
+    /// The BM25 score of one memory, and more where it holds word for word what the query quotes; 0 when it holds no term.
     fn keyword_score(&self, id: Self::Id, terms: &Self::Terms) -> f32;
-    /// The words of the query that a memory's text holds, as they were asked for.
+    /// The words of the query that a memory's text holds, as they were asked for, and the quotations that it holds word for
+    /// word, in quotation marks.
     fn matched_terms(&self, id: Self::Id, terms: &Self::Terms) -> Vec<String>;
     /// What a query text names, by the namespace's own names and by shape, and the names beside it. Links between names
     /// are read off the memories of `set` alone: nothing that may not be returned shows through.

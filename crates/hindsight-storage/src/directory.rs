@@ -6,12 +6,13 @@
 //! there is a doubt ([`Doubt`]) it is thrown away and made anew from them.
 //!
 //! Reading order: [`Directory`] (the contract), `place` (keys and values and their bytes), `batch`, `stamp`,
-//! `disk` (the directory on sled), `guarded` (the one file that names sled, which panics on damaged files),
+//! `blocks` (several entries in one value), `disk` (the directory on sled), `guarded` (the one file that names sled, which panics on damaged files),
 //! `open` (when it is trusted, and how it is rebuilt), `memory` (its twin, for the simulated disk and for tests), `home`
 //! (which of the two), `slot` (when it may be asked), `follow` (how it comes to hold what the record files hold),
 //! `update` (what a checkpoint tells it).
 
 mod batch;
+mod blocks;
 mod disk;
 mod error;
 mod folder;

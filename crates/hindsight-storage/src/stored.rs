@@ -214,8 +214,9 @@ impl From<&NamedVector> for StoredVector {
     fn from(vector: &NamedVector) -> Self {
         let NamedVector { role, embedding } = vector;
         let mut components = vec![0; embedding.dimension() * 4];
-        for (place, component) in components.chunks_exact_mut(4).zip(embedding.as_slice()) {
-            place.copy_from_slice(&component.to_le_bytes());
+        // Places of a length that is known: where numbers lie like this in memory, it becomes one copy.
+        for (place, component) in components.as_chunks_mut::<4>().0.iter_mut().zip(embedding.as_slice()) {
+            *place = component.to_le_bytes();
         }
         StoredVector { role: role.code(), components }
     }

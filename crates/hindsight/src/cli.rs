@@ -34,19 +34,19 @@ Exit codes:
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) globals: Globals,
+    pub(crate) globals: GlobalFlags,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The flags that every command understands.
-#[derive(Debug, Clone, Args)]
+/// The flags that every command understands, as they were said; [`crate::profile`] makes `Globals` of them.
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
-pub(crate) struct Globals {
-    /// Where the server listens (gRPC)
+pub(crate) struct GlobalFlags {
+    /// Where the server listens (gRPC) [default: http://127.0.0.1:7420]
     #[arg(long, global = true, env = "HINDSIGHT_SERVER", value_name = "URL")]
-    #[arg(default_value = "http://127.0.0.1:7420", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) server: String,
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
     /// The namespace to work in
     #[arg(short, long, global = true, env = "HINDSIGHT_NAMESPACE", value_name = "NAME")]
     pub(crate) namespace: Option<Namespace>,
@@ -61,9 +61,13 @@ pub(crate) struct Globals {
     /// How to print: table, json, jsonl [default: table on a terminal, else JSON]
     #[arg(short, long, global = true, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) output: Option<Format>,
-    /// How long one call may take
-    #[arg(long, global = true, value_name = "SPAN", default_value = "10s")]
-    pub(crate) timeout: Span,
+    /// How long one call may take [default: 10s]
+    #[arg(long, global = true, value_name = "SPAN")]
+    pub(crate) timeout: Option<Span>,
+    /// A profile of ~/.config/hindsight/config.toml: server, namespace, token file and so on under one name
+    #[arg(long, global = true, env = "HINDSIGHT_PROFILE", value_name = "NAME")]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) use_profile: Option<String>,
     /// Print without colours (also: NO_COLOR)
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
@@ -146,6 +150,8 @@ pub(crate) enum Command {
     Import(commands::import::ImportArgs),
     /// Write a namespace out as JSONL that `import` takes
     Export(commands::export::ExportArgs),
+    /// Remember without being asked: for the hooks of an agent's program
+    Hook(commands::hook::HookArgs),
     /// Serve an agent's program that speaks MCP, or print its configuration
     Mcp(commands::mcp::McpArgs),
     /// Take, check or restore a backup of everything
@@ -168,6 +174,14 @@ pub(crate) enum Command {
     Jobs(commands::jobs::JobsArgs),
     /// Ask the server how it is
     Health,
+    /// Find what is wrong with a server, its directory or the way to it, and say what mends it
+    Doctor(Box<commands::doctor::DoctorArgs>),
+    /// Check and show what is configured, and where each value comes from
+    Config(commands::config::ConfigArgs),
+    /// Print a script that completes this command line in a shell
+    Completion(commands::manual::CompletionArgs),
+    /// Print the manual page, or write that of every command
+    Man(commands::manual::ManArgs),
     /// Print the version
     Version,
     /// Show it all on a sample: store, ask, stop hard, start again, ask again

@@ -2,16 +2,20 @@
 
 pub(crate) mod audit;
 pub(crate) mod backup;
+pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod health;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod jobs;
 pub(crate) mod learn;
 pub(crate) mod list;
+pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod namespaces;
 pub(crate) mod purge;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use hindsight_client::{Client, ClientBuilder, Error, NamespaceHandle};
 use hindsight_core::{Namespace, time::Span};
 
-use crate::cli::{Globals, TlsFlags};
+use crate::cli::TlsFlags;
 use crate::failure::Failure;
 use crate::output::tell;
+use crate::profile::Globals;
 
 /// A client, and the namespace that the command line names.
 pub(crate) struct Connection {
@@ -88,7 +89,7 @@ pub(crate) fn client_of(server: &str, globals: &Globals) -> Result<Client, Failu
 }
 
 /// The token of the flags; one that is named outright goes before that of a file.
-fn token(globals: &Globals) -> Result<Option<String>, Failure> {
+pub(crate) fn token(globals: &Globals) -> Result<Option<String>, Failure> {
     match (&globals.token, &globals.token_file) {
         (Some(token), _) => Ok(Some(token.clone())),
         (None, Some(path)) => read_text(path).map(Some),

@@ -26,6 +26,12 @@ pub(crate) enum Failure {
     Output(#[source] io::Error),
     #[error("name a namespace with --namespace or HINDSIGHT_NAMESPACE")]
     NoNamespace,
+    #[error("there is no profile {name:?} in {}{}", path.display(), known_profiles(known))]
+    NoProfile { name: String, path: PathBuf, known: Vec<String> },
+    #[error("{place}: {problem}")]
+    Profile { place: String, problem: String },
+    #[error("{} wrong", counted(*wrong, "thing is", "things are"))]
+    Unwell { wrong: u64 },
     #[error("name either ids or a filter, and not both")]
     ForgetWhat,
     #[error("name one of --id, a filter and --whole-namespace")]
@@ -100,6 +106,10 @@ fn ended(status: Option<ExitStatus>) -> String {
     status.map_or_else(|| " in time".to_owned(), |status| format!(": it ended with {status}"))
 }
 
+fn known_profiles(known: &[String]) -> String {
+    if known.is_empty() { ": it names none".to_owned() } else { format!(": there are {}", known.join(", ")) }
+}
+
 fn tail(log: &str) -> String {
     if log.trim().is_empty() { String::new() } else { format!("\n{}", safe(log.trim_end())) }
 }
@@ -110,6 +120,8 @@ impl Failure {
         match self {
             Failure::ReaderGone => 0,
             Failure::NoNamespace
+            | Failure::NoProfile { .. }
+            | Failure::Profile { .. }
             | Failure::ForgetWhat
             | Failure::PurgeWhat
             | Failure::Unconfirmed { .. }
@@ -130,7 +142,7 @@ impl Failure {
                 _ => 1,
             },
             Failure::LinesRefused { .. } => 7,
-            Failure::Unsound { .. } | Failure::BackupUnsound { .. } | Failure::TrailUnsound { .. } => 8,
+            Failure::Unwell { .. } | Failure::Unsound { .. } | Failure::BackupUnsound { .. } | Failure::TrailUnsound { .. } => 8,
             Failure::Tokens(StoreError::Wish(_)) => 2,
             Failure::Tokens(StoreError::Unknown { .. }) => 3,
             Failure::Tokens(StoreError::Damaged { .. }) => 65,

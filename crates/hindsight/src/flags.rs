@@ -3,6 +3,7 @@
 pub(crate) mod fields;
 pub(crate) mod filter;
 pub(crate) mod send;
+pub(crate) mod server;
 
 pub(crate) use fields::FieldFlags;
 pub(crate) use filter::FilterFlags;

@@ -18,11 +18,12 @@
 //! | 5 | not allowed |
 //! | 6 | the server does not answer in time, or at all |
 //! | 7 | an import that refused lines |
-//! | 8 | `verify`, `backup verify`: something is damaged |
+//! | 8 | `verify`, `backup verify`, `doctor`: something is damaged or wrong |
 //! | 65, 73, 74, 78 | `serve`, `backup`, `verify`: damaged data, a place that can't be written, a disk that fails, a configuration or directory that is refused |
 //!
 //! Reading order: `cli`, `commands` (one file each), `connection`, `failure`; then `flags` and `document` (what goes
-//! in), `output`, `screen` and `view` (what comes out), `import` (from a line to a memory), `mcp` (for agents' programs) and `demo`.
+//! in), `output`, `screen` and `view` (what comes out), `profile` (where a value
+//! comes from), `import` (from a line to a memory), `mcp` and `hook` (for agents' programs), `doctor` and `demo`.
 #![forbid(unsafe_code)]
 
 mod cli;
@@ -30,12 +31,15 @@ mod clock;
 mod commands;
 mod connection;
 mod demo;
+mod doctor;
 mod document;
 mod failure;
 mod flags;
+mod hook;
 mod import;
 mod mcp;
 mod output;
+mod profile;
 mod progress;
 mod run;
 mod screen;
@@ -43,14 +47,22 @@ mod view;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 /// Runs the program with the arguments of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Wrong usage ends here, with exit code 2; `--help` and `--version` with 0.
-    let cli = cli::Cli::parse();
-    match run::run(cli) {
+    let parsed = cli::Cli::command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Ok((cli::Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        // Wrong usage ends here, with exit code 2; `--help` and `--version` with 0.
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(hook::code_of_usage(error.exit_code(), std::env::args_os()));
+        }
+    };
+    match run::run(cli, &profile::Said(&matches)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report();

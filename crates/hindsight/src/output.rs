@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 use serde::Serialize;
 
-use crate::cli::Globals;
+use crate::profile::Globals;
 use crate::failure::Failure;
 use crate::screen::{Paint, terminal_width};
 
@@ -107,6 +107,11 @@ impl Out {
     pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
         self.writer.write_all(text.as_bytes()).map_err(closed)?;
         self.writer.write_all(b"\n").map_err(closed)
+    }
+
+    /// Prints bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.writer.write_all(bytes).map_err(closed)
     }
 
     /// Hands on what is still buffered.

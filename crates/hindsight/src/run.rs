@@ -2,7 +2,7 @@
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cli::{Cli, Command, Globals};
+use crate::cli::{Cli, Command};
 use crate::commands;
 use crate::commands::backup::{BackupAction, BackupArgs};
 use crate::commands::mcp::{McpAction, McpArgs};
@@ -10,10 +10,16 @@ use crate::commands::namespaces::NamespacesAction;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::Out;
+use crate::profile::{Globals, Said};
 
 /// Runs one command.
-pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
+pub(crate) fn run(cli: Cli, said: &Said<'_>) -> Result<(), Failure> {
     let Cli { globals, command } = cli;
+    if let Command::Hook(args) = command {
+        return commands::hook::run(&args, || Globals::of(globals, said));
+    }
+    // What calls no server is kept up by nothing that a profile says.
+    let globals = if is_local(&command) { Globals::of_flags(globals, said) } else { Globals::of(globals, said)? };
     let mut out = Out::new(&globals);
     match command {
         Command::Serve(args) => runtime(Builder::new_multi_thread())?.block_on(commands::serve::run(args)),
@@ -21,6 +27,20 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             runtime(Builder::new_current_thread())?.block_on(commands::demo::run(args, &mut out))?;
             out.flush()
         }
+        Command::Completion(args) => {
+            commands::manual::completion(&args, &mut out)?;
+            out.flush()
+        }
+        Command::Man(args) => {
+            commands::manual::man(&args, &mut out)?;
+            out.flush()
+        }
+        Command::Config(args) => {
+            commands::config::run(&args, &globals, &mut out)?;
+            out.flush()
+        }
+        Command::Doctor(args) => runtime(Builder::new_current_thread())?
+            .block_on(commands::doctor::run(*args, globals, &mut out)),
         Command::Version => {
             commands::version::run(&mut out)?;
             out.flush()
@@ -61,6 +81,20 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             out.flush()
         }
     }
+}
+
+fn is_local(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Serve(_)
+            | Command::Demo(_)
+            | Command::Version
+            | Command::Completion(_)
+            | Command::Man(_)
+            | Command::Verify(_)
+            | Command::Repair(_)
+            | Command::Inspect(_)
+    )
 }
 
 fn runtime(mut builder: Builder) -> Result<Runtime, Failure> {
@@ -107,6 +141,11 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Serve(_)
         | Command::Demo(_)
         | Command::Version
+        | Command::Completion(_)
+        | Command::Man(_)
+        | Command::Config(_)
+        | Command::Doctor(_)
+        | Command::Hook(_)
         | Command::Mcp(_)
         | Command::Token(_)
         | Command::Audit(_)

@@ -36,15 +36,15 @@ pub(super) struct Text {
 impl Text {
     pub(super) fn of(text: &str) -> Text {
         let folded = fold::fold(text);
-        let mut tokens = respell(lexer::lex(&folded), spelling::PHRASES);
+        let mut tokens = respell(lexer::lex(&folded));
         // The tables of these have Chinese words only.
         if !tokens.iter().all(|token| token.key.is_ascii()) {
             tokens = chinese::drop_fillers(&chinese::join_negations(&tokens));
             tokens = chinese::join_numerals(&tokens);
         }
-        let tokens = english::join_numerals(&tokens);
-        let tokens = measure::join(&clock::join(&date::join(&tokens)), &folded);
-        let tokens = english::drop_fillers(&pause::settle(english::drop_opening(&tokens)), &folded);
+        let tokens = english::join_numerals(tokens);
+        let tokens = measure::join(clock::join(date::join(tokens)), &folded);
+        let tokens = english::drop_fillers(pause::settle(english::drop_opening(tokens)), &folded);
         Text { folded, tokens }
     }
 
@@ -70,10 +70,9 @@ impl Text {
     }
 }
 
-/// Writes the phrases of a table in their common form; at each place the longest that fits.
-fn respell(tokens: Vec<Token>, table: &[(&str, &'static str)]) -> Vec<Token> {
-    let first = |text: &str| text.as_bytes().first().copied();
-    let may_begin = |token: &Token| table.iter().any(|(from, _)| first(from) == first(&token.key));
+/// Writes phrases in their common form; at each place the longest that fits.
+fn respell(tokens: Vec<Token>) -> Vec<Token> {
+    let may_begin = |token: &Token| spelling::PHRASES_BEGIN.may_begin(token);
     if !tokens.iter().any(may_begin) {
         return tokens;
     }
@@ -83,7 +82,8 @@ fn respell(tokens: Vec<Token>, table: &[(&str, &'static str)]) -> Vec<Token> {
         let rest = tokens.get(at..).unwrap_or_default();
         let fits =
             |(from, to): &(&str, &'static str)| Some((spells(rest, from, |key, part| key == part)?, *to));
-        let Some((count, common)) = table.iter().filter_map(fits).max_by_key(|(count, _)| *count) else {
+        let phrases = spelling::PHRASES.iter().filter(|_| may_begin(token));
+        let Some((count, common)) = phrases.filter_map(fits).max_by_key(|(count, _)| *count) else {
             respelled.push(token.clone());
             at += 1;
             continue;

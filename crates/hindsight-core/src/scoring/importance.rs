@@ -38,10 +38,11 @@ const SENSITIVE_WORDS: &[&str] = &[
     "403",
 ];
 
+/// The same of two words.
+const SENSITIVE_PHRASES: &[&str] = &["access denied", "api token"];
+
 /// The same for text without spaces: a match anywhere counts.
 const SENSITIVE_TEXTS: &[&str] = &[
-    "access denied",
-    "api token",
     "权限",
     "未授权",
     "无权",
@@ -106,9 +107,18 @@ impl ImportanceSignals {
 }
 
 fn is_sensitive(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    SENSITIVE_TEXTS.iter().any(|part| lower.contains(part))
-        || lower.split(|c: char| !c.is_alphanumeric()).any(|word| SENSITIVE_WORDS.contains(&word))
+    let is_ascii = text.is_ascii();
+    let lower = if is_ascii { text.to_ascii_lowercase() } else { text.to_lowercase() };
+    let has = |texts: &[&str]| texts.iter().any(|part| lower.contains(part));
+    let is_sensitive = |word: &str| word.len() > 2 && SENSITIVE_WORDS.contains(&word);
+    has(SENSITIVE_PHRASES)
+        || (!is_ascii && has(SENSITIVE_TEXTS))
+        || if is_ascii {
+            // One look at a byte instead of the properties of a character.
+            lower.split(|c: char| !c.is_ascii_alphanumeric()).any(is_sensitive)
+        } else {
+            lower.split(|c: char| !c.is_alphanumeric()).any(is_sensitive)
+        }
 }
 
 fn is_feedback(text: &str) -> bool {

@@ -4,6 +4,9 @@
 /// Tokenisers differ by a fifth either way; the estimate errs on the high side for English prose.
 #[must_use]
 pub fn estimate(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len().div_ceil(4);
+    }
     let (mut wide, mut narrow) = (0, 0);
     for c in text.chars() {
         if is_cjk(c) { wide += 1 } else { narrow += 1 }

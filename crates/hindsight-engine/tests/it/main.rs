@@ -5,6 +5,7 @@ mod as_of;
 mod backup;
 mod checkpoint;
 mod concurrency;
+mod contract;
 mod damage;
 mod directory;
 mod drop_namespace;

@@ -1,9 +1,9 @@
 //! The whole engine on a simulated disk, against a model in memory (A1, A2, A4, A13).
 //!
-//! **A run** (`sim`, `step`, `choose`) follows from its seed: clients of several namespaces write, say again what was
+//! **A run** (`sim`, `step`, `choose`, `send`, `call`) follows from its seed: clients of several namespaces write, say again what was
 //! said, contradict it, change, forget, restore, judge, take back, send again and read, the clock jumps, commits come when
-//! they come, the process ends and starts again. Before each request the **model** (`model`) says what it will do; every
-//! answer is held against that (`expect`).
+//! they come, the process ends and starts again. Before each request the **model** (`model`, `space`, `known`) says what it will do; every
+//! answer is held against that (`answer`, `expect`).
 //!
 //! **The disk** (`disk`) counts the calls. Before any of them it can say what a power cut would leave; each such image
 //! is opened (`crash`) and must be a beginning of what was sent, all of what was acknowledged in it. Or a call fails:
@@ -19,30 +19,40 @@
 //! `HINDSIGHT_SIM_POINT` narrow the tests below to one run and one call. `HINDSIGHT_SIM_SCALE` multiplies the amounts;
 //! `cargo xtask soak` sets it to what a release needs.
 
+mod answer;
+mod call;
+mod checked;
 mod choose;
+mod config;
 mod crash;
 mod crowd;
 mod directory;
 mod disk;
 mod erasure;
 mod expect;
+mod known;
 mod life;
 mod model;
 mod planted;
+mod poison;
 pub(crate) mod random;
 mod request;
 mod sabotage;
+mod send;
 mod settle;
 mod sim;
+mod space;
 mod step;
 
 use hindsight_storage::testing::{FaultKind, MemIo};
 
+use checked::Checked;
+use config::Config;
 use crash::Recovery;
 use disk::{Plan, Points, outcome_seed};
 use expect::Outcome;
 use random::Random;
-use sim::{Checked, Config, Sim};
+use sim::Sim;
 
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;

@@ -3,6 +3,7 @@
 
 mod select;
 mod set;
+mod stored;
 mod time;
 mod values;
 

@@ -22,6 +22,15 @@ impl Default for OrdinalSet {
 }
 
 impl OrdinalSet {
+    /// A set of an ascending list; `None` where it does not ascend.
+    pub(crate) fn of_list(ascending: impl ExactSizeIterator<Item = u32>) -> Option<Self> {
+        if ascending.len() > LIST_MAX {
+            return RoaringBitmap::from_sorted_iter(ascending).ok().map(OrdinalSet::Bitmap);
+        }
+        let list: SmallVec<[u32; 4]> = ascending.collect();
+        list.is_sorted_by(|a, b| a < b).then_some(OrdinalSet::List(list))
+    }
+
     /// Adds a slot.
     pub(crate) fn insert(&mut self, slot: u32) {
         match self {

@@ -18,6 +18,15 @@ pub(crate) struct TimeBuckets {
 }
 
 impl TimeBuckets {
+    /// The buckets of each width, widest first, by their number.
+    pub(super) fn levels(&self) -> &[BTreeMap<i64, OrdinalSet>; 3] {
+        &self.levels
+    }
+
+    pub(super) fn of_levels(levels: [BTreeMap<i64, OrdinalSet>; 3]) -> Self {
+        TimeBuckets { levels }
+    }
+
     /// Enters a memory at a time in milliseconds.
     pub(crate) fn insert(&mut self, slot: u32, at_ms: i64) {
         for (level, width) in self.levels.iter_mut().zip(WIDTHS) {

@@ -22,7 +22,7 @@ pub(super) enum End {
     Value,
 }
 
-type Key = (u32, u32, End);
+pub(super) type Key = (u32, u32, End);
 
 /// The claims of one shelf.
 #[derive(Debug, Default, Clone)]
@@ -38,7 +38,7 @@ pub(super) struct ClaimIndex {
 }
 
 impl Statement {
-    fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
         let value = self.value.map(|value| (value, self.attribute, End::Value));
         [(self.subject, self.attribute, End::Subject)].into_iter().chain(value)
     }
@@ -112,6 +112,40 @@ impl ClaimIndex {
                 || (claim.subject, claim.value) == (other, Some(one))
         };
         claims.iter().filter(joins).map(|claim| self.attributes.word(claim.attribute)).min()
+    }
+
+    /// The claims of each memory that has some, in no order.
+    pub(super) fn by_memory(&self) -> impl Iterator<Item = (u32, &[Statement])> {
+        self.of.iter().map(|(slot, statements)| (*slot, &**statements))
+    }
+
+    /// Of the claims of each memory, and what follows from them.
+    pub(super) fn with(
+        attributes: Lexicon,
+        uses: Vec<u32>,
+        of: FxHashMap<u32, Box<[Statement]>>,
+        stated: FxHashMap<Key, OrdinalSet>,
+        claims: usize,
+    ) -> ClaimIndex {
+        ClaimIndex { attributes, uses, of, stated, claims }
+    }
+
+    /// The other ends of a memory's claims of a folded attribute that have this name at one end.
+    pub(super) fn across(
+        &self,
+        ordinal: Ordinal,
+        name: u32,
+        attribute: &str,
+    ) -> impl Iterator<Item = u32> + '_ {
+        let attribute = self.attributes.get(attribute);
+        let claims = self.of.get(&ordinal.get()).into_iter().flatten();
+        claims.filter(move |claim| Some(claim.attribute) == attribute).filter_map(move |claim| {
+            if claim.subject == name {
+                claim.value
+            } else {
+                (claim.value == Some(name)).then_some(claim.subject)
+            }
+        })
     }
 
     /// How many claims there are.

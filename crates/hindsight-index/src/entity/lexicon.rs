@@ -33,6 +33,25 @@ fn hash(beginning: &[char]) -> u64 {
 }
 
 impl Lexicon {
+    /// The names with their numbers.
+    pub(super) fn words(&self) -> &Dictionary {
+        &self.words
+    }
+
+    /// A lexicon of folded names that have their numbers.
+    pub(super) fn of_words(words: Dictionary) -> Lexicon {
+        let mut beginnings: FxHashMap<u64, Beginning> = FxHashMap::default();
+        for folded in (0..words.numbers()).map(|number| words.word(number)).filter(|word| is_findable(word)) {
+            let text = Text::new(folded.to_owned());
+            if let Some(beginning) = text.beginning(0) {
+                let entry = beginnings.entry(hash(beginning)).or_default();
+                entry.names += 1;
+                entry.lengths |= 1 << (text.len() - 1);
+            }
+        }
+        Lexicon { words, beginnings }
+    }
+
     /// The number of a folded name that is known.
     pub(super) fn get(&self, folded: &str) -> Option<u32> {
         self.words.get(folded)

@@ -3,17 +3,19 @@
 //! A memory names its entities, the subjects of its claims and the short values of its claims. Names are compared folded
 //! ([`name`]), and found in a query by the shelf's own [`lexicon`], the longest name first. Codes, identifiers and
 //! quoted words are found in a query by their shape ([`shape`]), and looked for among the words of the texts. [`claims`]
-//! holds who was stated what. [`query`] weighs what a query names by its rarity, [`walk`] goes from a name that few
+//! holds who was stated what, [`alias`] which names are of one. [`query`] weighs what a query names by its rarity, [`walk`] goes from a name that few
 //! memories bear to the names beside it, and [`search`] scores memories.
 //!
 //! What it does not: it guesses no names in the texts of memories. The caller says whom a memory is about.
 
+mod alias;
 mod claims;
 mod lexicon;
 mod name;
 mod query;
 mod search;
 mod shape;
+mod stored;
 mod walk;
 
 pub use query::{EntityPart, EntityQuery};
@@ -26,7 +28,8 @@ use crate::bitmap::OrdinalSet;
 use crate::packed::PackedList;
 use claims::{ClaimIndex, End, Statement};
 use lexicon::Lexicon;
-use name::{fold, fold_attribute, fold_value};
+pub(crate) use name::fold;
+use name::{fold_attribute, fold_value};
 
 /// The names and claims of one shelf.
 #[derive(Debug, Default, Clone)]

@@ -1,6 +1,6 @@
 //! The form in which names are compared, and where a name may begin and end in a text.
 
-use crate::lexical::{is_cjk, is_stop_word, normalise};
+use crate::lexical::{is_cjk, is_of_word, is_stop_word, normalise};
 
 /// Longest name that is looked for in a query, in characters. A longer one is still an entity of its memories.
 pub(super) const NAME_CHARS_MAX: usize = 64;
@@ -9,7 +9,7 @@ pub(super) const NAME_CHARS_MAX: usize = 64;
 const PLAIN_VALUES: [&str; 10] = ["true", "false", "yes", "none", "null", "unknown", "是", "否", "有", "无"];
 
 /// A name or a text in lower case, with compatible forms as one and one space between words.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let normal = normalise(text);
     let mut folded = String::with_capacity(normal.len());
     for word in normal.split_whitespace() {
@@ -93,10 +93,6 @@ impl Text {
         };
         self.chars.get(at..end)
     }
-}
-
-fn is_of_word(character: char) -> bool {
-    (character.is_alphanumeric() && !is_cjk(character)) || character == '_'
 }
 
 #[cfg(test)]

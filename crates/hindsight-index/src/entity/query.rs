@@ -3,6 +3,7 @@
 use compact_str::CompactString;
 use hindsight_core::scoring::bm25::idf;
 
+use super::alias::{Alias, aliases};
 use super::claims::End;
 use super::lexicon::Lexicon;
 use super::name::{Text, fold};
@@ -80,30 +81,32 @@ impl EntityQuery {
         let counts = Counts { parts };
         let mut wanted: Vec<Wanted> = Vec::new();
         let names = in_order(&folded, parts.iter().map(|part| &part.shelf.entities().names));
-        for name in &names {
+        let others: Vec<Vec<Alias>> = names.iter().map(|name| aliases(name, parts)).collect();
+        for (name, others) in names.iter().zip(&others) {
+            let others = others.iter().map(|other| counts.bearers(&other.name));
             wanted.push(Wanted {
                 label: name.clone(),
-                idf: counts.idf(counts.bearers(name)),
+                // At most so many bear one of the names.
+                idf: counts.idf(others.fold(counts.bearers(name), usize::saturating_add)),
                 by: By::Name,
                 terms: Vec::new(),
             });
         }
         if !names.is_empty() {
-            claims(&folded, &names, &counts, &mut wanted);
+            let others = others.iter().flatten().map(|other| &other.name);
+            let mut all: Vec<String> = names.clone();
+            others.for_each(|other| {
+                if all.len() < NAMES_MAX && !all.contains(other) {
+                    all.push(other.clone());
+                }
+            });
+            claims(&folded, &all, &counts, &mut wanted);
         }
         by_shape(text, &counts, &mut wanted);
         wanted.retain(|one| one.idf >= RARITY_MIN);
         wanted.sort_by(|a, b| b.idf.total_cmp(&a.idf));
         wanted.truncate(WANTED_MAX);
-        let named = wanted.iter().enumerate().filter(|(_, one)| one.by == By::Name);
-        let reached = named.map(|(index, one)| Reached {
-            name: CompactString::from(&one.label),
-            wanted: index,
-            weakest: one.idf,
-            strength: one.idf,
-            path: one.label.clone(),
-        });
-        let mut query = EntityQuery { reached: reached.collect(), wanted };
+        let mut query = EntityQuery { reached: reached(&wanted, &names, &others), wanted };
         walk(&mut query, &counts);
         query
     }
@@ -119,6 +122,27 @@ impl EntityQuery {
     pub fn names(&self) -> Vec<String> {
         self.wanted.iter().map(|wanted| wanted.label.clone()).collect()
     }
+}
+
+/// The names that are wanted, and their other names, which count as much.
+fn reached(wanted: &[Wanted], names: &[String], others: &[Vec<Alias>]) -> Vec<Reached> {
+    let named = wanted.iter().enumerate().filter(|(_, one)| one.by == By::Name);
+    let at = |name: &str, index: usize, idf: f64, path: &str| Reached {
+        name: CompactString::from(name),
+        wanted: index,
+        weakest: idf,
+        strength: idf,
+        path: path.to_owned(),
+    };
+    let (mut reached, mut by_alias) = (Vec::new(), Vec::new());
+    for (index, one) in named {
+        reached.push(at(&one.label, index, one.idf, &one.label));
+        let others =
+            names.iter().zip(others).filter(|(name, _)| **name == one.label).flat_map(|(_, others)| others);
+        by_alias.extend(others.map(|other| at(&other.name, index, one.idf, &other.path)));
+    }
+    reached.extend(by_alias);
+    reached
 }
 
 /// The names of several lexicons in a text, in its order, each once.

@@ -1,7 +1,7 @@
 //! What a query names by its shape: codes and identifiers (`E1042`, `update_status`, `WES-5.4.5`, `alice@example.com`),
 //! and whatever stands in quotation marks.
 
-use crate::lexical::{is_cjk, normalise, tokenise};
+use crate::lexical::{each_quotation, is_cjk, normalise, tokenise};
 
 /// Most names by shape that are read off one query.
 const SHAPES_MAX: usize = 16;
@@ -10,9 +10,6 @@ const SHAPE_CHARS_MAX: usize = 64;
 /// Most words of a quotation.
 const QUOTED_TERMS_MAX: usize = 8;
 
-/// Marks that open a quotation, and what closes it.
-const QUOTES: [(char, char); 7] =
-    [('"', '"'), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」'), ('『', '』'), ('《', '》')];
 /// Signs that belong to a code when they stand inside it.
 const INNER: [char; 8] = ['_', '-', '.', ':', '/', '@', '#', '+'];
 
@@ -27,7 +24,6 @@ pub(super) struct Shape {
 
 /// The shapes in a text: quotations first, then codes, each once.
 pub(super) fn shapes(text: &str) -> Vec<Shape> {
-    let text = normalise(text);
     let mut found: Vec<Shape> = Vec::new();
     let mut take = |surface: &str, terms: Vec<String>| {
         let is_new = found.iter().all(|shape| shape.terms != terms);
@@ -35,7 +31,12 @@ pub(super) fn shapes(text: &str) -> Vec<Shape> {
             found.push(Shape { surface: surface.to_owned(), terms });
         }
     };
-    each_quotation(&text, &mut |quoted| take(quoted, terms_of(quoted)));
+    each_quotation(text, &mut |quoted| {
+        if (2..=SHAPE_CHARS_MAX).contains(&quoted.chars().take(SHAPE_CHARS_MAX + 1).count()) {
+            take(&normalise(quoted), terms_of(quoted));
+        }
+    });
+    let text = normalise(text);
     for word in
         text.split(|character: char| character.is_whitespace() || is_cjk(character) || is_mark(character))
     {
@@ -49,27 +50,6 @@ pub(super) fn shapes(text: &str) -> Vec<Shape> {
 
 fn is_mark(character: char) -> bool {
     !character.is_alphanumeric() && !INNER.contains(&character)
-}
-
-/// Hands over what stands between quotation marks. A mark that is never closed quotes nothing.
-fn each_quotation(text: &str, take: &mut dyn FnMut(&str)) {
-    let mut rest = text;
-    while let Some((at, close, open)) = rest.char_indices().find_map(|(at, character)| {
-        let (open, close) = QUOTES.iter().find(|(open, _)| *open == character)?;
-        Some((at, *close, *open))
-    }) {
-        let after = rest.get(at + open.len_utf8()..).unwrap_or_default();
-        match after.find(close) {
-            Some(end) => {
-                let quoted = after.get(..end).unwrap_or_default().trim();
-                if (2..=SHAPE_CHARS_MAX).contains(&quoted.chars().take(SHAPE_CHARS_MAX + 1).count()) {
-                    take(quoted);
-                }
-                rest = after.get(end + close.len_utf8()..).unwrap_or_default();
-            }
-            None => rest = after,
-        }
-    }
 }
 
 /// Whether a word is a code or an identifier: letters before digits (`E1042`), an underscore, a hump (`updateStatus`),

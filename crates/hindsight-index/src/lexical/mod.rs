@@ -2,21 +2,25 @@
 //!
 //! A text's way: [`tokenise`] ([`tokeniser`], [`words`], [`pieces`], [`cjk`], [`stop`]) makes its terms, `LexicalIndex::set`
 //! enters them in the lists ([`postings`]). A query's way: the same function makes its terms, [`KeywordQuery`] weighs
-//! them by their rarity, [`search`] finds the best.
+//! them by their rarity, [`search`] finds the best. What the query quotes ([`quote`]) is looked for word for word ([`phrase`]).
 //!
 //! Every statistic is exact at any moment, also after changes and deletions: the index keeps which terms each memory
 //! stands under.
 
 mod cjk;
+mod phrase;
 mod pieces;
 mod postings;
 mod query;
+mod quote;
 mod search;
 mod stop;
+mod stored;
 mod text;
 mod tokeniser;
 mod words;
 
+pub use phrase::Texts;
 pub use query::{KeywordQuery, QueryTerm};
 pub use search::KeywordSearch;
 pub use text::each_text;
@@ -24,6 +28,7 @@ pub use tokeniser::{Token, tokenise};
 
 pub(crate) use cjk::is_cjk;
 pub(crate) use postings::{Posting, tf_of};
+pub(crate) use quote::{each_quotation, is_of_word};
 pub(crate) use stop::is_stop_word;
 pub(crate) use tokeniser::normalise;
 
@@ -31,6 +36,26 @@ use crate::dictionary::Dictionary;
 use crate::packed::PackedList;
 use crate::{Ordinal, stats::LexicalStats};
 use postings::Postings;
+
+/// The terms of a text, one after the other.
+#[derive(Default)]
+struct TermRow {
+    letters: String,
+    /// Where each term ends.
+    ends: Vec<usize>,
+}
+
+impl TermRow {
+    fn push(&mut self, term: &str) {
+        self.letters.push_str(term);
+        self.ends.push(self.letters.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> + Clone {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| self.letters.get(start..*end).unwrap_or_default())
+    }
+}
 
 /// The inverted lists of one shelf.
 #[derive(Debug, Default, Clone)]
@@ -54,9 +79,9 @@ impl LexicalIndex {
     /// it is given. Lists of terms that the memory held before and still holds are only touched where the frequency
     /// changed; terms that nobody holds any more are forgotten.
     pub fn set(&mut self, ordinal: Ordinal, texts: impl FnOnce(&mut dyn FnMut(&str))) {
-        let mut found: Vec<u32> = Vec::new();
-        let terms = &mut self.terms;
-        texts(&mut |text| tokenise(text, &mut |token| found.push(terms.intern(token.term))));
+        let mut terms = TermRow::default();
+        texts(&mut |text| tokenise(text, &mut |token| terms.push(token.term)));
+        let mut found = self.terms.intern_all(terms.iter());
         found.sort_unstable();
         let length = u32::try_from(found.len()).unwrap_or(u32::MAX);
         let before = self.terms_of.get_mut(ordinal.index()).map(std::mem::take).unwrap_or_default();

@@ -22,8 +22,10 @@ pub(crate) fn pieces(word: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_random(part: &str) -> bool {
-    let kinds = || part.chars().map(char::is_numeric);
-    kinds().zip(kinds().skip(1)).filter(|(before, after)| before != after).count() > CHANGES_MAX
+    let mut kinds = part.chars().map(char::is_numeric);
+    let mut last = kinds.next();
+    let changes = kinds.filter(|kind| last.replace(*kind) != Some(*kind));
+    changes.take(CHANGES_MAX + 1).count() > CHANGES_MAX
 }
 
 /// Parts a word without punctuation where digits meet letters and where a capital begins a new word.
@@ -35,13 +37,14 @@ impl<'a> Iterator for Humps<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let mut characters = self.rest.char_indices().peekable();
+        let mut characters = self.rest.char_indices();
         let (_, mut last) = characters.next()?;
         let mut end = self.rest.len();
-        while let Some((at, character)) = characters.next() {
-            let next = characters.peek().map(|(_, next)| *next);
-            if is_joint(last, character, next) {
-                end = at;
+        let mut at = characters.next();
+        while let Some((place, character)) = at {
+            at = characters.next();
+            if is_joint(last, character, at.map(|(_, next)| next)) {
+                end = place;
                 break;
             }
             last = character;

@@ -26,6 +26,15 @@ impl Posting {
         Ordinal(self.0 >> TF_BITS)
     }
 
+    /// Both in one number.
+    pub(super) const fn packed(self) -> u32 {
+        self.0
+    }
+
+    pub(super) const fn of_packed(packed: u32) -> Self {
+        Posting(packed)
+    }
+
     /// How often it holds the term, at most [`TF_MAX`].
     pub(crate) const fn tf(self) -> u32 {
         self.0 & TF_MAX
@@ -59,6 +68,14 @@ impl Postings {
                 self.0.shrink_to_fit();
             }
         }
+    }
+
+    /// A list that is one: ascending, of slots below `slots`.
+    pub(super) fn of_list(list: SmallVec<[Posting; 4]>, slots: u32) -> Option<Postings> {
+        let is_one = list.is_sorted_by(|a, b| a.ordinal() < b.ordinal())
+            && list.iter().all(|posting| posting.tf() > 0)
+            && list.last().is_none_or(|last| last.ordinal().get() < slots);
+        is_one.then_some(Postings(list))
     }
 
     /// The list.

@@ -1,8 +1,9 @@
 //! A query's words, weighed by how rare they are where they will be looked for.
 
 use compact_str::CompactString;
-use hindsight_core::scoring::bm25::idf;
+use hindsight_core::scoring::bm25::{idf, upper_bound};
 
+use super::phrase::Phrase;
 use super::{LexicalIndex, tokenise};
 
 /// Most terms of a query that are looked for: the rarest ones.
@@ -24,6 +25,7 @@ pub struct QueryTerm {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeywordQuery {
     terms: Vec<QueryTerm>,
+    phrases: Vec<Phrase>,
     mean_length: f64,
 }
 
@@ -40,20 +42,22 @@ impl KeywordQuery {
         });
         let docs = indexes.iter().map(|index| index.docs()).sum();
         let length_sum: u64 = indexes.iter().map(|index| index.length_sum()).sum();
+        let rarity = |term: &str| {
+            let df: u32 = indexes.iter().map(|index| index.df(term)).sum();
+            (df > 0).then(|| idf(df, docs))
+        };
         let mut terms: Vec<QueryTerm> = Vec::new();
         for (term, surface) in found {
-            let df: u32 = indexes.iter().map(|index| index.df(&term)).sum();
-            if df > 0 {
-                terms.push(QueryTerm { idf: idf(df, docs), term, surface });
-            }
+            terms.extend(rarity(&term).map(|idf| QueryTerm { idf, term, surface }));
         }
+        let phrases = Phrase::of(text, rarity);
         if terms.len() > TERMS_MAX {
             terms.sort_by(|a, b| b.idf.total_cmp(&a.idf));
             terms.truncate(TERMS_MAX);
         }
         #[expect(clippy::cast_precision_loss, reason = "a mean needs no more than 53 bits")]
         let mean_length = if docs == 0 { 0.0 } else { length_sum as f64 / f64::from(docs) };
-        KeywordQuery { terms, mean_length }
+        KeywordQuery { terms, phrases, mean_length }
     }
 
     /// Its terms, in the order of the text, each once.
@@ -66,6 +70,18 @@ impl KeywordQuery {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// The most that any text could score, word for word what is quoted among it; 0 when nobody holds a term.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        let words = upper_bound(self.terms.iter().map(|term| term.idf).sum());
+        words + self.phrases.iter().map(|phrase| phrase.bonus).sum::<f64>()
+    }
+
+    /// Its quotations.
+    pub(super) fn phrases(&self) -> &[Phrase] {
+        &self.phrases
     }
 
     /// Mean number of terms of a text, over the shelves it was made for.

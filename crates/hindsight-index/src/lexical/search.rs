@@ -7,6 +7,7 @@
 
 use hindsight_core::scoring::bm25::{B, K1, term_score, upper_bound};
 
+use super::phrase::Phrase;
 use super::postings::{Posting, seek, tf_of};
 use super::{KeywordQuery, LexicalIndex};
 use crate::top::{Ties, TopK};
@@ -24,6 +25,8 @@ pub struct KeywordSearch<'a> {
     query: &'a KeywordQuery,
     /// One list for each term of the query, in its order; empty where this shelf does not hold the term.
     lists: Vec<&'a [Posting]>,
+    /// The lists of the words of each quotation.
+    phrases: Vec<Vec<&'a [Posting]>>,
 }
 
 impl LexicalIndex {
@@ -31,11 +34,17 @@ impl LexicalIndex {
     #[must_use]
     pub fn search<'a>(&'a self, query: &'a KeywordQuery) -> KeywordSearch<'a> {
         let lists = query.terms().iter().map(|term| self.list(&term.term)).collect();
-        KeywordSearch { index: self, query, lists }
+        let of_phrase = |phrase: &Phrase| phrase.terms.iter().map(|term| self.list(term)).collect();
+        KeywordSearch { index: self, query, lists, phrases: query.phrases().iter().map(of_phrase).collect() }
     }
 }
 
 impl KeywordSearch<'_> {
+    /// The quotations of the query, each with the lists of its words.
+    pub(super) fn phrases(&self) -> impl Iterator<Item = (&Phrase, &[&[Posting]])> {
+        self.query.phrases().iter().zip(self.phrases.iter().map(Vec::as_slice))
+    }
+
     /// The score of one memory; none when it holds no term of the query.
     #[must_use]
     pub fn score(&self, ordinal: Ordinal) -> Option<f32> {

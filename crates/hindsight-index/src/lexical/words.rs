@@ -59,7 +59,8 @@ impl Words {
         let word = cut(word.trim_matches(['_', '\'', '.']));
         if word.chars().all(char::is_alphabetic) {
             self.letters(word, word, emit);
-            if !is_acronym_plural(word) {
+            // Small letters alone have no joint.
+            if !word.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_acronym_plural(word) {
                 self.pieces(word, emit);
             }
         } else if word.starts_with(|first: char| first.is_numeric()) && word.chars().all(is_part_of_number) {

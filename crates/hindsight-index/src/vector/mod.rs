@@ -14,6 +14,7 @@ mod kernel;
 mod quantised;
 mod rows;
 mod scan;
+mod stored;
 
 pub use graph::build::{BuiltGraph, GraphBuild};
 pub use graph::native::GraphError;

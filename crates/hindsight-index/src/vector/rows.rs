@@ -115,6 +115,57 @@ impl Rows {
         (levels, self.scales.get(row.index()).copied().unwrap_or_default())
     }
 
+    /// No rows, and room for some; `dimension` is 0 only without any.
+    pub(super) fn with_room(dimension: usize, rows: usize, slots: u32) -> Rows {
+        Rows {
+            dimension,
+            full: vec![0.0; rows * dimension],
+            quick: Vec::with_capacity(rows * dimension),
+            scales: Vec::with_capacity(rows),
+            next: Vec::with_capacity(rows),
+            owner: Vec::with_capacity(rows),
+            first: vec![NONE; slots as usize],
+            free: Vec::new(),
+            coverage: Coverage::default(),
+        }
+    }
+
+    /// Adds a row as it stands in bytes, behind those before it of the same memory.
+    pub(super) fn push_quick(&mut self, ordinal: Ordinal, is_first: bool, levels: &[u8], scale: RowScale) {
+        let row = u32::try_from(self.next.len()).unwrap_or(NONE);
+        let link = if is_first { self.first.get_mut(ordinal.index()) } else { self.next.last_mut() };
+        if let Some(link) = link {
+            *link = row;
+        }
+        self.next.push(NONE);
+        self.owner.push(ordinal.0);
+        self.scales.push(scale);
+        self.quick.extend(levels.iter().map(|level| i8::from_le_bytes([*level])));
+        self.coverage.added(ordinal);
+    }
+
+    /// Takes the rows of a memory in full. False when there are not as many, or of another dimension.
+    pub(super) fn take_full<'v>(
+        &mut self,
+        ordinal: Ordinal,
+        vectors: impl ExactSizeIterator<Item = &'v [f32]>,
+    ) -> bool {
+        if self.of(ordinal).count() != vectors.len() {
+            return false;
+        }
+        let mut at = self.first.get(ordinal.index()).copied().unwrap_or(NONE);
+        for vector in vectors {
+            let start = at as usize * self.dimension;
+            let Some(place) = self.full.get_mut(start..start + self.dimension) else { return false };
+            if place.len() != vector.len() {
+                return false;
+            }
+            place.copy_from_slice(vector);
+            at = self.next.get(at as usize).copied().unwrap_or(NONE);
+        }
+        true
+    }
+
     /// Adds the rows of a memory that has none.
     pub(crate) fn insert<'v>(&mut self, ordinal: Ordinal, vectors: impl Iterator<Item = &'v [f32]>) {
         if self.first.len() <= ordinal.index() {

@@ -14,12 +14,12 @@ use crate::support::*;
 
 /// One change of a history.
 #[derive(Debug, Clone)]
-enum Step {
+pub(crate) enum Step {
     Apply(Box<Record>),
     Remove(u128),
 }
 
-fn history() -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn history() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         5 => records().prop_map(|record| Step::Apply(Box::new(record))),
         1 => (0_u128..30).prop_map(Step::Remove),
@@ -28,7 +28,7 @@ fn history() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// The index after a history, and what it should hold: the last version of every memory that is neither removed nor forgotten.
-fn replay(history: Vec<Step>) -> (NamespaceIndex, BTreeMap<MemoryId, Record>) {
+pub(crate) fn replay(history: Vec<Step>) -> (NamespaceIndex, BTreeMap<MemoryId, Record>) {
     let (mut index, mut held) = (NamespaceIndex::default(), BTreeMap::new());
     for step in history {
         match step {
@@ -90,7 +90,7 @@ prop_compose! {
     }
 }
 
-fn filters() -> impl Strategy<Value = Filter> {
+pub(crate) fn filters() -> impl Strategy<Value = Filter> {
     let leaf =
         (closed_words(), free_words(), numbers(), 0_u8..4).prop_map(|(closed, free, numbers, which)| {
             match which {
@@ -118,21 +118,21 @@ fn filters() -> impl Strategy<Value = Filter> {
     })
 }
 
-fn ids(shelf: &Shelf, selection: &Selection) -> Vec<MemoryId> {
+pub(crate) fn ids(shelf: &Shelf, selection: &Selection) -> Vec<MemoryId> {
     let mut ids: Vec<MemoryId> = selection.iter().map(|ordinal| shelf.id(ordinal)).collect();
     ids.sort();
     ids
 }
 
-fn ranked(shelf: &Shelf, found: &[Scored]) -> Vec<(MemoryId, f32)> {
+pub(crate) fn ranked(shelf: &Shelf, found: &[Scored]) -> Vec<(MemoryId, f32)> {
     found.iter().map(|scored| (shelf.id(scored.ordinal), scored.score)).collect()
 }
 
 /// A memory, its score, and the ways that led to it.
-type Led = (MemoryId, f32, Vec<String>);
+pub(crate) type Led = (MemoryId, f32, Vec<String>);
 
 /// What a text names, and the best memories of both shelves by it with their ways, by id.
-fn named(
+pub(crate) fn named(
     index: &NamespaceIndex,
     text: &str,
     filter: &Filter,

@@ -211,3 +211,65 @@ fn a_code_inside_a_longer_name_is_not_named_by_itself() {
     assert_eq!(names("where is Order A1042?"), ["order a1042"]);
     assert_eq!(names("where is A1042?"), ["A1042"]);
 }
+
+/// Somebody with three names over two claims, and six who have nothing to do with it.
+fn names_of_one() -> Vec<Record> {
+    let mut records = vec![
+        named(1, "called Liz", &[], &["Elizabeth / alias / Liz"]),
+        named(2, "also Betty", &[], &["Betty / Also_Known_As / liz"]),
+        named(3, "moved to Bern", &["Elizabeth"], &[]),
+        named(4, "no walnuts", &[], &["Betty / allergic_to / walnuts"]),
+    ];
+    records.extend((5..11).map(|number| named(number, "other", &[&format!("other {number}")], &[])));
+    records
+}
+
+#[test]
+fn r4_an_alias_is_the_same_name_and_no_hop() {
+    let index = index(&names_of_one());
+    let shelf = index.active();
+    for name in ["Liz", "elizabeth", "BETTY"] {
+        let found = ask(shelf, &shelf.all(), &format!("where does {name} live?"), 10);
+        let full: Vec<u128> = found.iter().filter(|one| one.1 == 1.0).map(|one| one.0).collect();
+        assert_eq!(full, [4, 3, 2, 1], "{name}: {found:?}");
+    }
+    let found = ask(shelf, &shelf.all(), "where does Betty live?", 10);
+    let moved = found.iter().find(|one| one.0 == 3).unwrap();
+    assert_eq!(moved.2, ["betty → also known as → liz → alias → elizabeth"]);
+    let all = shelf.all();
+    let names =
+        EntityQuery::new("what is Elizabeth allergic to", &[EntityPart { shelf, allowed: &all }]).names();
+    assert_eq!(names, ["betty / allergic to", "elizabeth"], "what is stated of one name is stated of all");
+}
+
+#[test]
+fn an_alias_is_read_off_what_may_be_returned_and_goes_with_its_claim() {
+    let mut index = index(&names_of_one());
+    let shelf = index.active();
+    let hidden = shelf.ordinal(id(1)).unwrap();
+    let allowed: Selection = shelf.all().iter().filter(|ordinal| *ordinal != hidden).collect();
+    let found = ask(shelf, &allowed, "Betty", 10);
+    assert!(found.iter().all(|one| one.0 != 3), "{found:?}");
+    index.apply(&named(2, "no longer", &[], &[])).unwrap();
+    let shelf = index.active();
+    let found = ask(shelf, &shelf.all(), "Liz", 10);
+    let full: Vec<u128> = found.iter().filter(|one| one.1 == 1.0).map(|one| one.0).collect();
+    assert_eq!(full, [3, 1], "{found:?}");
+}
+
+#[test]
+fn an_alias_that_a_crowd_states_or_that_leads_in_a_circle_does_no_harm() {
+    let mut records =
+        vec![named(1, "a", &[], &["Ann / alias / Bea", "Bea / alias / Cleo", "Cleo / alias / Ann"])];
+    records
+        .extend((2..30).map(|number| named(number, "b", &[], &[&format!("Bea / aka / name {number:02}")])));
+    records.extend((30..2_000).map(|number| named(number, "c", &[], &["someone / alias / anyone"])));
+    let index = index(&records);
+    let shelf = index.active();
+    let found = ask(shelf, &shelf.all(), "Ann", 100);
+    // Of the 30 other names 16 count: those of the first step, then the first in the order of letters.
+    assert_eq!(found.iter().filter(|one| one.1 == 1.0).count(), 29, "they bear Bea too: {}", found.len());
+    let all = shelf.all();
+    let query = EntityQuery::new("someone", &[EntityPart { shelf, allowed: &all }]);
+    assert!(query.is_empty(), "nine in ten bear the name");
+}

@@ -57,10 +57,14 @@ fn golden_rankings() {
         let query = index.keyword_query(text, Shelves::Active);
         let search = shelf.lexical().search(&query);
         let mut answer = String::new();
-        for scored in shelf.keyword_top(&shelf.all(), &query, 3) {
-            let number = usize::try_from(shelf.id(scored.ordinal).as_u128()).unwrap();
+        let number = |ordinal| usize::try_from(shelf.id(ordinal).as_u128()).unwrap();
+        let read = |ordinal, take: &mut dyn FnMut(&str)| take(&texts[number(ordinal)]);
+        for scored in shelf.keyword_top_quoting(&shelf.all(), &query, 3, &read) {
+            let number = number(scored.ordinal);
             assert_eq!(shelf.ordinal(id(number as u128)), Some(scored.ordinal));
-            let matched = search.matched_terms(scored.ordinal).join(" ");
+            let mut matched = search.matched_terms(scored.ordinal);
+            matched.extend(search.quotations(scored.ordinal, &read));
+            let matched = matched.join(" ");
             writeln!(answer, "  {:.3}  {}  [{matched}]", scored.score, texts[number]).unwrap();
         }
         if answer.is_empty() { "  nothing\n".to_owned() } else { answer }

@@ -7,5 +7,6 @@
 mod contract;
 mod entities;
 mod golden;
+mod snapshot;
 mod support;
 mod time;

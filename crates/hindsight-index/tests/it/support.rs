@@ -113,10 +113,14 @@ prop_compose! {
     fn words_of_a_memory()(
         text in word(TEXT), task in prop::option::of(word(TASKS)), tags in some_words(TAGS), names in some_words(NAMES),
         session in prop::option::of(word(SESSIONS)), agent in prop::option::of(word(AGENTS)), episode in episodes(),
+        alias in prop::option::weighted(0.3, word(NAMES)),
     ) -> Record {
         let mut record = fact(0, &text);
         let memory = &mut record.memory;
         memory.claims = names.iter().map(|name| claim(name)).collect();
+        if let (Some(alias), Some(first)) = (alias, memory.claims.first_mut()) {
+            (first.attribute, first.value) = ("Alias".to_owned(), alias);
+        }
         memory.entities = names.into_iter().map(|name| Entity { name, kind: String::new() }).collect();
         (memory.task_type, memory.tags, memory.episode) = (task, tags, episode);
         (memory.session_id, memory.agent_id) = (session, agent);

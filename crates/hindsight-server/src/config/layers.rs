@@ -13,6 +13,25 @@ const PREFIX: &str = "HINDSIGHT__";
 /// Where each key that was set came from, by its dotted path.
 pub(super) type Origins = BTreeMap<String, Origin>;
 
+/// One key with the value that it has, and where that was set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// The key by its dotted path, as `limits.connections`.
+    pub key: String,
+    /// Its value.
+    pub value: Value,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+impl Setting {
+    /// Whether anybody set it.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.origin != Origin::Default
+    }
+}
+
 pub(super) struct Layers {
     /// Every key there is, with its default: a key outside of it is unknown.
     known: Table,
@@ -89,6 +108,18 @@ impl Layers {
             }
         }
         Ok(())
+    }
+
+    /// Every key there is, in alphabetical order.
+    pub(super) fn settings(&self) -> Vec<Setting> {
+        let mut keys = leaves(&self.known, "");
+        keys.sort_unstable();
+        let setting = |key: String| {
+            let value = find(&self.merged, &key)?.clone();
+            let origin = self.origins.get(&key).cloned().unwrap_or(Origin::Default);
+            Some(Setting { key, value, origin })
+        };
+        keys.into_iter().filter_map(setting).collect()
     }
 
     pub(super) fn into_config(self) -> Result<(Config, Origins), ConfigError> {

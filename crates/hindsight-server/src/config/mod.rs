@@ -24,6 +24,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use auth::{Audit, AuditLevel, Auth, TlsFiles};
 pub use error::{ConfigError, Origin};
+pub use layers::Setting;
 pub use life::{Jobs, Life};
 pub use rules::Rules;
 pub use storage::Storage;
@@ -221,16 +222,21 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] for a file that can't be read, a key that is not known, a value that is not right.
     pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<Config, ConfigError> {
-        let text = match path {
-            Some(path) => Some(
-                std::fs::read_to_string(path)
-                    .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?,
-            ),
-            None => None,
-        };
-        let environment = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Config::of(path.zip(text.as_deref()), environment, overrides)
+        let text = path.map(file_text).transpose()?;
+        Config::of(path.zip(text.as_deref()), process_environment(), overrides)
+    }
+
+    /// Every key with the value that [`Config::load`] would give it and where that comes from, in alphabetical order.
+    ///
+    /// # Errors
+    /// Those of [`Config::load`].
+    pub fn effective(path: Option<&Path>, overrides: &Overrides) -> Result<Vec<Setting>, ConfigError> {
+        let text = path.map(file_text).transpose()?;
+        let layers = Config::layers(path.zip(text.as_deref()), process_environment(), overrides)?;
+        let settings = layers.settings();
+        let (config, origins) = layers.into_config()?;
+        check::check(&config, &origins)?;
+        Ok(settings)
     }
 
     /// As [`Config::load`], with the file's text and the environment given.
@@ -242,16 +248,35 @@ impl Config {
         environment: impl IntoIterator<Item = (String, String)>,
         overrides: &Overrides,
     ) -> Result<Config, ConfigError> {
+        let (config, origins) = Config::layers(file, environment, overrides)?.into_config()?;
+        check::check(&config, &origins)?;
+        Ok(config)
+    }
+
+    fn layers(
+        file: Option<(&Path, &str)>,
+        environment: impl IntoIterator<Item = (String, String)>,
+        overrides: &Overrides,
+    ) -> Result<layers::Layers, ConfigError> {
         let mut layers = layers::Layers::of_defaults()?;
         if let Some((path, text)) = file {
             layers.add_file(path, text)?;
         }
         layers.add_environment(environment)?;
         layers.add_flags(overrides)?;
-        let (config, origins) = layers.into_config()?;
-        check::check(&config, &origins)?;
-        Ok(config)
+        Ok(layers)
     }
+}
+
+fn file_text(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+}
+
+/// The variables of this process that are text.
+fn process_environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 impl Default for Config {

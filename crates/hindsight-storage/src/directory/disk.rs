@@ -1,6 +1,8 @@
 //! The directory on sled.
 
 use std::{
+    collections::BTreeMap,
+    iter::Peekable,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -11,11 +13,12 @@ use parking_lot::Mutex;
 use super::{
     Directory, PAGE_ENTRIES_MAX,
     batch::DirectoryBatch,
+    blocks::{self, Rows},
     error::{DirectoryError, SourceError},
     folder,
     guarded::{Guarded, Writes},
     jobs::{self, JOBS_MAX, Job, JobSum},
-    place::{self, MemoryKey, position_from_bytes, position_to_bytes},
+    place::{self, MemoryKey},
     stamp::Stamp,
 };
 use crate::records::{NamespaceId, RecordPosition};
@@ -102,8 +105,8 @@ impl SledDirectory {
     pub(super) fn add_up(&self, stored: Stamp) -> Result<Stamp, DirectoryError> {
         let mut sum = Stamp { lsn: stored.lsn, ..Stamp::EMPTY };
         self.tree.range(&[place::TAG], &[place::TAG_END], &mut |key, value| {
-            let (id, position) = self.entry(key, value)?;
-            sum.replace(id, None, Some(position));
+            let (_, rows) = self.block(key, value)?;
+            rows.into_iter().for_each(|(id, position)| sum.replace(id, None, Some(position)));
             // More than there should be settles it, and ends a damaged tree that leads round in circles.
             Ok(if sum.records > stored.records { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
@@ -122,32 +125,67 @@ impl SledDirectory {
     /// The writes of a batch's puts and removes; the stamp takes them in.
     fn plan(&self, batch: &DirectoryBatch, stamp: &mut Stamp) -> Result<Writes, DirectoryError> {
         let mut writes = Writes::default();
-        for (key, new) in batch.changes() {
-            let old = self.get(key)?;
-            stamp.replace(key.id, old, new);
-            match new {
-                Some(new) if old != Some(new) => writes.put(&key.to_bytes(), &position_to_bytes(new)),
-                None if old.is_some() => writes.remove(&key.to_bytes()),
-                _ => {}
-            }
+        let mut changes = batch.changes().into_iter().peekable();
+        while let Some((key, _)) = changes.peek() {
+            let place = self.place_of(*key)?;
+            place.change(&mut changes, stamp, &mut writes);
         }
         Ok(writes)
+    }
+
+    /// The block in which a memory lies, or would, and where the next one begins.
+    fn place_of(&self, key: MemoryKey) -> Result<BlockPlace, DirectoryError> {
+        let first = self.block_before(key)?;
+        // What comes before the first block of its namespace goes into that.
+        let (from, first) = match first {
+            Some((held, rows)) => (held.successor(), Some((held, rows))),
+            None => match self.block_from(key)? {
+                Some((held, rows)) => (held.successor(), Some((held, rows))),
+                None => (None, None),
+            },
+        };
+        let next = match from.filter(|from| from.namespace == key.namespace) {
+            Some(from) => self.block_from(from)?.map(|(next, _)| next),
+            None => None,
+        };
+        let (held, rows) = first.unzip();
+        Ok(BlockPlace { namespace: key.namespace, held, rows: rows.unwrap_or_default(), next })
+    }
+
+    /// The last block of a memory's namespace that begins at it or before it.
+    fn block_before(&self, key: MemoryKey) -> Result<Option<(MemoryKey, Rows)>, DirectoryError> {
+        let first = MemoryKey { namespace: key.namespace, id: MemoryId::from_u128(0) };
+        let found = self.tree.last(&first.to_bytes(), &key.to_bytes())?;
+        found.map(|(key, value)| self.block(&key, &value)).transpose()
+    }
+
+    /// The first block of a memory's namespace that begins at it or behind it.
+    fn block_from(&self, key: MemoryKey) -> Result<Option<(MemoryKey, Rows)>, DirectoryError> {
+        let mut found = None;
+        self.tree.range(&key.to_bytes(), &[place::TAG_END], &mut |at, value| {
+            found = Some(self.block(at, value)?);
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found.filter(|(at, _)| at.namespace == key.namespace))
     }
 
     /// Removes the entries of a namespace, a page at a time.
     fn drop_namespace(&self, namespace: NamespaceId, stamp: &mut Stamp) -> Result<(), DirectoryError> {
         let first = MemoryKey { namespace, id: MemoryId::from_u128(0) };
         loop {
-            let page = self.page(first, PAGE_ENTRIES_MAX)?;
             let mut writes = Writes::default();
-            let mut is_done = true;
-            for (id, position) in page.into_iter().take_while(|(_, position)| position.namespace == namespace)
-            {
-                stamp.replace(id, Some(position), None);
-                writes.remove(&MemoryKey { namespace, id }.to_bytes());
-                is_done = false;
-            }
-            if is_done {
+            let mut dropped = 0;
+            self.tree.range(&first.to_bytes(), &[place::TAG_END], &mut |key, value| {
+                let (at, rows) = self.block(key, value)?;
+                if at.namespace != namespace || dropped >= PAGE_ENTRIES_MAX {
+                    return Ok(ControlFlow::Break(()));
+                }
+                dropped += rows.len();
+                rows.into_iter().for_each(|(id, position)| stamp.replace(id, Some(position), None));
+                writes.remove(key);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            if dropped == 0 {
                 return Ok(());
             }
             writes.put(STAMP_KEY, &stamp.to_bytes());
@@ -176,10 +214,10 @@ impl SledDirectory {
         }
     }
 
-    fn entry(&self, key: &[u8], value: &[u8]) -> Result<(MemoryId, RecordPosition), DirectoryError> {
-        let key = MemoryKey::from_bytes(key).ok_or_else(|| self.malformed("key", &key))?;
-        let position = position_from_bytes(key.namespace, value);
-        Ok((key.id, position.ok_or_else(|| self.malformed("position", &value))?))
+    fn block(&self, key: &[u8], value: &[u8]) -> Result<(MemoryKey, Rows), DirectoryError> {
+        let at = MemoryKey::from_bytes(key).ok_or_else(|| self.malformed("key", &key))?;
+        let rows = blocks::from_bytes(at, value).ok_or_else(|| self.malformed("block", &value))?;
+        Ok((at, rows))
     }
 
     fn malformed(&self, what: &'static str, found: &impl AsRef<[u8]>) -> DirectoryError {
@@ -188,11 +226,57 @@ impl SledDirectory {
     }
 }
 
+/// What each key holds after a batch, in the order of keys.
+type Changes = Peekable<std::collections::btree_map::IntoIter<MemoryKey, Option<RecordPosition>>>;
+
+/// A block, and what belongs into it.
+struct BlockPlace {
+    namespace: NamespaceId,
+    /// The key it is stored under; none where the namespace has no block.
+    held: Option<MemoryKey>,
+    rows: Rows,
+    /// The first key that belongs into the next block.
+    next: Option<MemoryKey>,
+}
+
+impl BlockPlace {
+    /// Makes the changes that belong into this block.
+    fn change(self, changes: &mut Changes, stamp: &mut Stamp, writes: &mut Writes) {
+        let last = self.rows.last().map(|(id, _)| *id);
+        let mut rows: BTreeMap<MemoryId, RecordPosition> = self.rows.into_iter().collect();
+        let (mut is_changed, mut is_appended) = (false, true);
+        let is_here =
+            |key: &MemoryKey| key.namespace == self.namespace && self.next.is_none_or(|next| *key < next);
+        while let Some((key, new)) = changes.next_if(|(key, _)| is_here(key)) {
+            let old = match new {
+                Some(new) => rows.insert(key.id, new),
+                None => rows.remove(&key.id),
+            };
+            stamp.replace(key.id, old, new);
+            is_changed |= old != new;
+            is_appended &= last.is_none_or(|last| last < key.id);
+        }
+        if !is_changed {
+            return;
+        }
+        if let Some(held) = self.held {
+            writes.remove(&held.to_bytes());
+        }
+        let rows: Rows = rows.into_iter().collect();
+        for block in blocks::parted(&rows, is_appended) {
+            if let Some((id, _)) = block.first() {
+                let key = MemoryKey { namespace: self.namespace, id: *id };
+                writes.put(&key.to_bytes(), &blocks::to_bytes(block));
+            }
+        }
+    }
+}
+
 impl Directory for SledDirectory {
     fn get(&self, key: MemoryKey) -> Result<Option<RecordPosition>, DirectoryError> {
-        let Some(value) = self.tree.get(&key.to_bytes())? else { return Ok(None) };
-        let position = position_from_bytes(key.namespace, value.as_ref());
-        position.map(Some).ok_or_else(|| self.malformed("position", &value))
+        let Some((_, rows)) = self.block_before(key)? else { return Ok(None) };
+        let found = rows.binary_search_by_key(&key.id, |(id, _)| *id).ok();
+        Ok(found.and_then(|at| rows.get(at)).map(|(_, position)| *position))
     }
 
     fn page(&self, from: MemoryKey, limit: usize) -> Result<Vec<(MemoryId, RecordPosition)>, DirectoryError> {
@@ -201,8 +285,11 @@ impl Directory for SledDirectory {
         if limit == 0 {
             return Ok(page);
         }
-        self.tree.range(&from.to_bytes(), &[place::TAG_END], &mut |key, value| {
-            page.push(self.entry(key, value)?);
+        let begin = self.block_before(from)?.map_or(from, |(begin, _)| begin);
+        self.tree.range(&begin.to_bytes(), &[place::TAG_END], &mut |key, value| {
+            let (_, rows) = self.block(key, value)?;
+            let wanted = rows.into_iter().filter(|(id, position)| MemoryKey::of(*id, *position) >= from);
+            page.extend(wanted.take(limit - page.len()));
             Ok(if page.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         Ok(page)

@@ -65,6 +65,12 @@ impl Guarded {
         self.run("read", |db| db.get(key))
     }
 
+    /// The last key from `from` up to `to`, `to` included, with its value.
+    pub(super) fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, DirectoryError> {
+        let found = self.run("read", |db| db.range(from..=to).next_back().transpose())?;
+        Ok(found.map(|(key, value)| (key.to_vec(), value.to_vec())))
+    }
+
     /// Visits keys from `from` to before `to` in order, until told to stop.
     pub(super) fn range(&self, from: &[u8], to: &[u8], visit: &mut Visit<'_>) -> Result<(), DirectoryError> {
         let visited = self.run("scan", |db| {

@@ -17,7 +17,7 @@ pub struct Stamp {
     pub digest: u128,
 }
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 pub(super) const STAMP_BYTES: usize = 33;
 
 impl Stamp {
@@ -130,7 +130,7 @@ mod tests {
         let bytes = stamp.to_bytes();
         assert_eq!(Stamp::from_bytes(&bytes), Some(stamp));
         let mut newer = bytes;
-        newer[0] = 2;
+        newer[0] = 3;
         for bad in [&[][..], &bytes[..32], &[&bytes[..], &[0]].concat(), &newer] {
             assert_eq!(Stamp::from_bytes(bad), None);
         }

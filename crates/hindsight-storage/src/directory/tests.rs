@@ -4,10 +4,10 @@ use hindsight_core::Lsn;
 use proptest::prelude::*;
 
 use super::{
+    blocks,
     contract::{Place, all, batch, entry, find, key, place, stamp_of},
     guarded::{Guarded, Writes},
     mirror::{End, Mirror},
-    place::position_to_bytes,
     *,
 };
 use crate::records::NamespaceId;
@@ -228,10 +228,10 @@ fn entries_and_jobs_that_do_not_fit_their_stamps_are_found() {
     let entries = entries(1_000);
     let expected = stamp_of(3, &entries);
     let (first, at_first) = entries[0];
-    let bytes_of = |at: Place| position_to_bytes(entry((first, at)).1);
+    let bytes_of = |of: MemoryKey, at: Place| blocks::to_bytes(&[entry((of, at))]);
     let lost = |writes: &mut Writes| writes.remove(&first.to_bytes());
-    let old = |writes: &mut Writes| writes.put(&first.to_bytes(), &bytes_of(place(0, 7)));
-    let added = |writes: &mut Writes| writes.put(&key(9, 9).to_bytes(), &bytes_of(at_first));
+    let old = |writes: &mut Writes| writes.put(&first.to_bytes(), &bytes_of(first, place(0, 7)));
+    let added = |writes: &mut Writes| writes.put(&key(9, 9).to_bytes(), &bytes_of(key(9, 9), at_first));
     let malformed = |writes: &mut Writes| writes.put(&first.to_bytes(), b"short");
     let no_key = |writes: &mut Writes| writes.put(b"p?", b"");
     let no_stamp = |writes: &mut Writes| writes.put(b"s", &[9; 33]);

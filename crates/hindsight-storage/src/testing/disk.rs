@@ -6,10 +6,12 @@
     reason = "files of tests are far below 4 GiB, and random bytes are cut on purpose"
 )]
 
+mod inode;
 mod names;
+mod random;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     ffi::OsString,
     io,
     ops::Bound,
@@ -19,51 +21,14 @@ use std::{
 
 use super::{Counts, Fault, FaultKind};
 use crate::io::OpenMode;
+use inode::{Inode, SECTOR, Survival};
 use names::{DirChange, Names};
+pub(super) use random::Random;
 
-const SECTOR: usize = 512;
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 /// Bytes that the disk has in all.
 pub(super) const CAPACITY: u64 = 1 << 40;
-
-/// Repeatable random numbers (SplitMix64).
-#[derive(Debug, Clone)]
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}
-
-#[derive(Debug, Clone, Default)]
-struct Inode {
-    durable: Vec<u8>,
-    cached: Vec<u8>,
-    /// Sectors in which the cache is ahead of the disk, and that the next sync will write.
-    dirty: BTreeSet<usize>,
-    /// Sectors that a failed sync marked clean.
-    lost: BTreeSet<usize>,
-    locked_by: Option<u64>,
-    had_failed_sync: bool,
-}
-
-/// How much of what was pending survives a crash.
-#[derive(Clone, Copy, PartialEq)]
-enum Survival {
-    Nothing,
-    Everything,
-    EachForItself,
-}
 
 #[derive(Debug)]
 pub(super) struct Disk {
@@ -90,7 +55,7 @@ impl Disk {
             durable_names: Names::default(),
             pending: Vec::new(),
             next_id: 1,
-            random: Random(seed),
+            random: Random::new(seed),
             now_ms: 1_700_000_000_000,
             counts: Counts::default(),
             fault: None,
@@ -376,12 +341,7 @@ impl Disk {
 
     /// What the cache holds and the disk never got is read from the disk again.
     pub(super) fn drop_cache(&mut self, inode: u64) {
-        let file = self.inodes.entry(inode).or_default();
-        for sector in std::mem::take(&mut file.lost) {
-            if !file.dirty.contains(&sector) {
-                copy_sector(&mut file.cached, &file.durable, sector);
-            }
-        }
+        self.inodes.entry(inode).or_default().drop_cache();
     }
 
     pub(super) fn try_lock(&mut self, inode: u64, handle: u64) -> bool {
@@ -398,7 +358,7 @@ impl Disk {
     }
 
     pub(super) fn after_crash(&self, seed: u64) -> Disk {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let survival = match random.below(10) {
             0 => Survival::Nothing,
             1 => Survival::Everything,
@@ -437,7 +397,7 @@ impl Disk {
     }
 
     fn successor(&self) -> Disk {
-        Disk { next_id: self.next_id, now_ms: self.now_ms, ..Disk::new(self.random.0) }
+        Disk { next_id: self.next_id, now_ms: self.now_ms, ..Disk::new(self.random.seed()) }
     }
 
     pub(super) fn content(&self, path: &Path) -> Option<Vec<u8>> {
@@ -457,55 +417,5 @@ impl Disk {
 
     pub(super) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.names.files.keys().filter_map(|path| Some((path.clone(), self.content(path)?))).collect()
-    }
-}
-
-impl Inode {
-    fn become_durable(&mut self) {
-        self.durable.resize(self.cached.len(), 0);
-        for sector in std::mem::take(&mut self.dirty) {
-            self.lost.remove(&sector);
-            copy_sector(&mut self.durable, &self.cached, sector);
-        }
-    }
-
-    /// Length and every dirty sector are decided each for itself.
-    fn after_crash(&self, random: &mut Random, survival: Survival) -> Vec<u8> {
-        let keeps_new_len = match survival {
-            Survival::Nothing => return self.durable.clone(),
-            Survival::Everything => true,
-            Survival::EachForItself => random.below(2) == 0,
-        };
-        let mut content = self.durable.clone();
-        content.resize(if keeps_new_len { self.cached.len() } else { self.durable.len() }, 0);
-        for sector in &self.dirty {
-            let fate = if survival == Survival::Everything { 1 } else { random.below(5) };
-            let start = (sector * SECTOR).min(content.len());
-            let end = (start + SECTOR).min(content.len());
-            match fate {
-                0 => {}
-                1 => copy_sector(&mut content, &self.cached, *sector),
-                2 => content[start..end].fill(0),
-                3 => content[start..end].fill_with(|| random.next() as u8),
-                _ => {
-                    let old = content[start..end].to_vec();
-                    copy_sector(&mut content, &self.cached, *sector);
-                    let cut = random.below(SECTOR as u64) as usize;
-                    if let Some(rest) = old.get(cut..) {
-                        content[start + cut..end].copy_from_slice(rest);
-                    }
-                }
-            }
-        }
-        content
-    }
-}
-
-/// Copies one sector between two images of a file; what the source does not have is zero.
-fn copy_sector(to: &mut [u8], from: &[u8], sector: usize) {
-    let start = sector * SECTOR;
-    let end = (start + SECTOR).min(to.len());
-    for (at, byte) in to.iter_mut().enumerate().take(end).skip(start) {
-        *byte = from.get(at).copied().unwrap_or(0);
     }
 }

@@ -9,7 +9,7 @@ use hindsight_client::{AuditEvent, AuditQuery};
 use hindsight_core::{Timestamp, time::Span};
 use serde::Serialize;
 
-use crate::cli::Globals;
+use crate::profile::Globals;
 use crate::clock;
 use crate::connection::Connection;
 use crate::failure::Failure;

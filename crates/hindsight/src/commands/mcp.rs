@@ -8,7 +8,7 @@ use hindsight_mcp::{MemoryServer, Profile};
 use hindsight_server::{Config, Overrides, Server, logging};
 use rmcp::ServiceExt as _;
 
-use crate::cli::Globals;
+use crate::profile::Globals;
 use crate::connection::{Connection, client_of};
 use crate::failure::Failure;
 use crate::mcp::{

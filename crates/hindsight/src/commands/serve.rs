@@ -6,50 +6,20 @@ use std::time::Instant;
 
 use clap::Args;
 use hindsight_server::config::{Log, LogFormat};
-use hindsight_server::{Config, Overrides, Server, logging};
+use hindsight_server::{Server, logging};
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Failure;
+use crate::flags::server::ServerFlags;
 use crate::output::tell;
 use crate::screen::{counted, grouped};
 
 /// How the server is started.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The data directory; made when it is not there [default: hindsight-data]
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
-    /// A configuration file (TOML)
-    #[arg(long, value_name = "FILE", env = "HINDSIGHT_CONFIG")]
-    config: Option<PathBuf>,
-    /// Where gRPC is served; port 0 takes a free one [default: 127.0.0.1:7420]
-    #[arg(long, value_name = "ADDRESS")]
-    listen: Option<String>,
-    /// Where JSON over HTTP is served [default: 127.0.0.1:7421]
-    #[arg(long, value_name = "ADDRESS")]
-    http: Option<String>,
-    /// What is logged: error, warn, info, debug, trace [default: info]
-    #[arg(long, value_name = "LEVEL")]
-    log_level: Option<String>,
-    /// How it is logged: auto, text, json [default: auto]
-    #[arg(long, value_name = "FORMAT")]
-    log_format: Option<String>,
-    /// The server's certificate, as PEM: both ports speak TLS
-    #[arg(long, value_name = "FILE")]
-    tls_cert: Option<PathBuf>,
-    /// The key of the certificate
-    #[arg(long, value_name = "FILE")]
-    tls_key: Option<PathBuf>,
-    /// Who must have signed the certificate of each client (mutual TLS)
-    #[arg(long, value_name = "FILE")]
-    tls_client_ca: Option<PathBuf>,
-    /// A file with one token that may do everything, as `hindsight token generate` prints it
-    #[arg(long, value_name = "FILE")]
-    auth_token_file: Option<PathBuf>,
-    /// Bind an address that others can reach also without credentials or without TLS
-    #[arg(long)]
-    insecure: bool,
+    #[command(flatten)]
+    config: ServerFlags,
     /// A file to write once the server listens: JSON with its addresses and its process id
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
@@ -75,19 +45,7 @@ pub(crate) struct Ready {
 /// Serves until SIGTERM or SIGINT. A second signal does not wait for the calls that are open.
 pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
     let started = Instant::now();
-    let overrides = Overrides {
-        data: args.data,
-        listen: args.listen,
-        http: args.http,
-        log_level: args.log_level,
-        log_format: args.log_format,
-        tls_cert: args.tls_cert,
-        tls_key: args.tls_key,
-        tls_client_ca: args.tls_client_ca,
-        auth_token_file: args.auth_token_file,
-        insecure: args.insecure,
-    };
-    let config = Config::load(args.config.as_deref(), &overrides)?;
+    let config = args.config.load()?;
     logging::start(&config.log);
     // Before anyone is told that the server runs: whoever learns it may stop it at once.
     let mut signals = Signals::listen()?;

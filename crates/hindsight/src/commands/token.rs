@@ -9,7 +9,7 @@ use hindsight_client::TokenWish;
 use hindsight_core::{Invalid, SourceKind, Timestamp, time::Span};
 use serde::Serialize;
 
-use crate::cli::Globals;
+use crate::profile::Globals;
 use crate::clock;
 use crate::connection::Connection;
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! Times of day: "5 pm" and 17:00 and 下午五点 are one. "5:00" alone may be morning or evening, and is neither.
 
-use super::token::{Sort, Token, spells, spells_any};
+use super::token::{Sort, Token, join as join_tokens, spells, spells_any};
 
 /// Chinese words for the part of a day in which the hour counts as it stands.
 const BEFORE_NOON: &[&str] = &["上午", "早上", "早晨", "清晨", "凌晨"];
@@ -33,20 +33,11 @@ pub(super) fn read(run: &str) -> Option<String> {
 }
 
 /// Joins the tokens of times that are written in several: "5 p.m.", 下午5点半.
-pub(super) fn join(tokens: &[Token]) -> Vec<Token> {
-    let mut joined = Vec::with_capacity(tokens.len());
-    let mut at = 0;
-    while let Some(token) = tokens.get(at) {
-        let rest = tokens.get(at..).unwrap_or_default();
-        if let Some((key, count)) = chinese(rest).or_else(|| english(rest)) {
-            joined.push(Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Time, key));
-            at += count;
-        } else {
-            joined.push(token.clone());
-            at += 1;
-        }
-    }
-    joined
+pub(super) fn join(tokens: Vec<Token>) -> Vec<Token> {
+    join_tokens(tokens, |_, rest| {
+        let (key, count) = chinese(rest).or_else(|| english(rest))?;
+        Some((Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Time, key), count))
+    })
 }
 
 /// Which half of the day an hour is counted in.
@@ -98,7 +89,9 @@ fn hour_of(token: &Token) -> Option<(u32, String)> {
 }
 
 fn chinese(tokens: &[Token]) -> Option<(String, usize)> {
-    let (half, at) = if let Some(count) = spells_any(tokens, BEFORE_NOON) {
+    let (half, at) = if tokens.first()?.key.is_ascii() {
+        (None, 0)
+    } else if let Some(count) = spells_any(tokens, BEFORE_NOON) {
         (Some(Half::Morning), count)
     } else if let Some(count) = spells_any(tokens, AFTER_NOON) {
         (Some(Half::Evening), count)

@@ -1,6 +1,6 @@
 //! Days and months, however they are written. What may be read in two ways (03/05/2024) stays as it is.
 
-use super::token::{Sort, Token};
+use super::token::{FirstBytes, Sort, Token, join as join_tokens};
 
 /// The months by name and by abbreviation, in order.
 const MONTHS: &[&[&str]] = &[
@@ -48,6 +48,9 @@ pub(super) fn read(run: &str) -> Option<String> {
     }
 }
 
+/// What the names of months begin with.
+static MONTHS_BEGIN: FirstBytes = FirstBytes::of(&["j", "f", "m", "a", "s", "o", "n", "d"]);
+
 /// Words before which a month's name is a month, and not "may" or "march".
 const BEFORE_MONTH: &[&str] =
     &["in", "since", "until", "till", "during", "last", "next", "this", "of", "every", "by"];
@@ -58,26 +61,17 @@ pub(super) fn is_name(token: &Token) -> bool {
 }
 
 /// Joins the tokens of dates that are written in several: "March 5th, 2024", "5 Mar", 2024年3月5日.
-pub(super) fn join(tokens: &[Token]) -> Vec<Token> {
-    let mut joined = Vec::with_capacity(tokens.len());
-    let mut at = 0;
-    while let Some(token) = tokens.get(at) {
-        let rest = tokens.get(at..).unwrap_or_default();
-        let lone = || {
-            month_at(rest, 0)
-                .filter(|_| joined.last().is_some_and(|last: &Token| last.is_one_of(BEFORE_MONTH)))
-        };
-        if let Some((key, count)) =
-            chinese(rest).or_else(|| english(rest)).or_else(|| Some((format!("--{:02}", lone()?), 1)))
-        {
-            joined.push(Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Date, key));
-            at += count;
-        } else {
-            joined.push(token.clone());
-            at += 1;
+pub(super) fn join(tokens: Vec<Token>) -> Vec<Token> {
+    join_tokens(tokens, |before, rest| {
+        let month = month_at(rest, 0);
+        if month.is_none() && rest.first()?.sort != Sort::Number {
+            return None;
         }
-    }
-    joined
+        let lone = || month.filter(|_| before.is_some_and(|last| last.is_one_of(BEFORE_MONTH)));
+        let (key, count) =
+            chinese(rest).or_else(|| english(rest)).or_else(|| Some((format!("--{:02}", lone()?), 1)))?;
+        Some((Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Date, key), count))
+    })
 }
 
 /// The key of a day; the day must be one that some year has.
@@ -114,7 +108,7 @@ fn chinese(tokens: &[Token]) -> Option<(String, usize)> {
 }
 
 fn month_at(tokens: &[Token], at: usize) -> Option<u32> {
-    let token = tokens.get(at)?;
+    let token = tokens.get(at).filter(|token| MONTHS_BEGIN.may_begin(token))?;
     (1..).zip(MONTHS).find(|(_, names)| token.is_one_of(names)).map(|(month, _): (u32, _)| month)
 }
 

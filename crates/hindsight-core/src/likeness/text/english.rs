@@ -1,7 +1,7 @@
 //! English: number words, and the words that may stand or not.
 
 use super::numeric::times_ten_to;
-use super::token::{Sort, Token};
+use super::token::{FirstBytes, Sort, Token, join, spells_any};
 
 const SMALL: &[&str] = &[
     "zero",
@@ -27,6 +27,10 @@ const SMALL: &[&str] = &[
 ];
 
 const TENS: &[&str] = &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+
+/// What number words begin with.
+static SMALL_BEGIN: FirstBytes = FirstBytes::of(SMALL);
+static TENS_BEGIN: FirstBytes = FirstBytes::of(TENS);
 
 /// Words that multiply the number before them, and the zeros they stand for.
 const POWERS: &[(&str, usize)] = &[("hundred", 2), ("thousand", 3), ("million", 6), ("billion", 9)];
@@ -109,34 +113,48 @@ const FORMS: &[(&str, &str)] = &[("am", "is"), ("are", "is"), ("were", "was")];
 const OPENINGS: &[&str] =
     &["note that", "please note that", "remember that", "fyi", "btw", "by the way", "note"];
 
+/// What words that may be dropped begin with.
+static DROPPED_BEGIN: FirstBytes =
+    FirstBytes::of(&["a", "that", "the", "please", "kindly", "basically", "really", "very"]);
+
 /// Drops what may stand or not, and brings verb forms together.
-pub(super) fn drop_fillers(tokens: &[Token], text: &str) -> Vec<Token> {
+pub(super) fn drop_fillers(mut tokens: Vec<Token>, text: &str) -> Vec<Token> {
     let denied = tokens.iter().any(|token| token.sort == Sort::Not);
-    let mut kept: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut last_kept = None;
+    let mut dropped: Vec<usize> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let next = tokens.get(at + 1);
-        let is_name = at > 0 && text.get(token.start..token.end) == Some("A");
-        if token.sort == Sort::Word && !is_name && is_filler(token, kept.last(), next, denied) {
-            continue;
+        let is_name = || at > 0 && text.get(token.start..token.end) == Some("A");
+        let before = last_kept.and_then(|kept: usize| tokens.get(kept));
+        let may_drop = token.sort == Sort::Word && DROPPED_BEGIN.may_begin(token);
+        if may_drop && is_filler(token, before, tokens.get(at + 1), denied) && !is_name() {
+            dropped.push(at);
+        } else {
+            last_kept = Some(at);
         }
-        let mut token = token.clone();
+    }
+    if !dropped.is_empty() {
+        let mut places = 0..;
+        tokens.retain(|_| places.next().is_none_or(|at| dropped.binary_search(&at).is_err()));
+    }
+    for token in &mut tokens {
         if let Some((_, form)) = FORMS.iter().find(|(other, _)| token.is_word(other)) {
             token.key = (*form).into();
         }
-        kept.push(token);
     }
-    kept
+    tokens
 }
 
 /// Drops what only asks for attention at the front. "Note" does with a mark behind it. Runs while the punctuation is
 /// still there.
-pub(super) fn drop_opening(tokens: &[Token]) -> &[Token] {
+pub(super) fn drop_opening(mut tokens: Vec<Token>) -> Vec<Token> {
     let marks = tokens.iter().take_while(|token| token.sort == Sort::Pause).count();
-    let tokens = tokens.get(marks..).unwrap_or_default();
-    let Some(count) = super::token::spells_any(tokens, OPENINGS) else { return tokens };
-    let marked = tokens.get(count).is_some_and(|token| token.sort == Sort::Pause);
-    let rest = tokens.get(count + usize::from(marked)..).unwrap_or_default();
-    if (count > 1 || marked) && !rest.is_empty() { rest } else { tokens }
+    let opening = spells_any(tokens.get(marks..).unwrap_or_default(), OPENINGS).and_then(|count| {
+        let marked = tokens.get(marks + count).is_some_and(|token| token.sort == Sort::Pause);
+        let end = marks + count + usize::from(marked);
+        ((count > 1 || marked) && end < tokens.len()).then_some(end)
+    });
+    tokens.drain(..opening.unwrap_or(marks));
+    tokens
 }
 
 fn is_filler(token: &Token, before: Option<&Token>, next: Option<&Token>, denied: bool) -> bool {
@@ -154,30 +172,24 @@ fn is_filler(token: &Token, before: Option<&Token>, next: Option<&Token>, denied
 }
 
 /// Makes numbers of number words: "twenty-five", "three hundred and five", "2 million".
-pub(super) fn join_numerals(tokens: &[Token]) -> Vec<Token> {
-    let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());
-    let mut at = 0;
-    while let Some(token) = tokens.get(at) {
-        let rest = tokens.get(at..).unwrap_or_default();
-        if let Some((key, count)) = numeral(rest) {
-            joined.push(Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Number, key));
-            at += count;
-        } else {
-            joined.push(token.clone());
-            at += 1;
-        }
-    }
-    joined
+pub(super) fn join_numerals(tokens: Vec<Token>) -> Vec<Token> {
+    join(tokens, |_, rest| {
+        let (key, count) = numeral(rest)?;
+        Some((Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Number, key), count))
+    })
 }
 
 fn numeral(tokens: &[Token]) -> Option<(String, usize)> {
+    let power = |at: usize| POWERS.iter().find(|(word, _)| tokens.get(at).is_some_and(|t| t.is_word(word)));
     let (mut number, mut count) = match below_hundred(tokens) {
         Some((value, count)) => (value.to_string(), count),
-        None => (tokens.first().filter(|token| token.sort == Sort::Number)?.key.to_string(), 1),
+        None => {
+            let number = tokens.first().filter(|token| token.sort == Sort::Number)?;
+            power(1)?;
+            (number.key.to_string(), 1)
+        }
     };
-    while let Some((_, zeros)) =
-        POWERS.iter().find(|(word, _)| tokens.get(count).is_some_and(|t| t.is_word(word)))
-    {
+    while let Some((_, zeros)) = power(count) {
         number = times_ten_to(&number, *zeros)?;
         count += 1;
         let link = usize::from(tokens.get(count).is_some_and(|token| token.is_word("and")));
@@ -192,13 +204,13 @@ fn numeral(tokens: &[Token]) -> Option<(String, usize)> {
 }
 
 fn below_hundred(tokens: &[Token]) -> Option<(u64, usize)> {
-    let place = |at: usize, words: &[&str]| {
-        let token = tokens.get(at).filter(|token| token.sort == Sort::Word)?;
+    let place = |at: usize, words: &[&str], begin: &FirstBytes| {
+        let token = tokens.get(at).filter(|token| token.sort == Sort::Word && begin.may_begin(token))?;
         (0_u64..).zip(words).find(|(_, word)| token.key == **word).map(|(place, _)| place)
     };
-    if let Some(tens) = place(0, TENS) {
-        let ones = place(1, SMALL).filter(|ones| (1..=9).contains(ones));
+    if let Some(tens) = place(0, TENS, &TENS_BEGIN) {
+        let ones = place(1, SMALL, &SMALL_BEGIN).filter(|ones| (1..=9).contains(ones));
         return Some(((tens + 2) * 10 + ones.unwrap_or(0), 1 + usize::from(ones.is_some())));
     }
-    Some((place(0, SMALL)?, 1))
+    Some((place(0, SMALL, &SMALL_BEGIN)?, 1))
 }

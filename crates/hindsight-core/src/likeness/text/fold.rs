@@ -9,6 +9,10 @@ use super::traditional::simplified;
 /// Composition is canonical only: the compatible forms would make 10² of 102.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
+        let is_common = |byte: u8| byte != b'`' && !(b'\t'..=b'\r').contains(&byte);
+        if text.bytes().all(is_common) {
+            return text.to_owned();
+        }
         return text.chars().map(common).collect();
     }
     text.nfc().filter(|c| !is_invisible(*c)).map(common).collect()

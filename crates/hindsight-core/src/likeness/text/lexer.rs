@@ -1,16 +1,43 @@
 //! Folded text to tokens, one run of characters at a time.
 
+use compact_str::CompactString;
+
 use super::token::{Sort, Token, is_han};
 use super::{numeric, words};
 
 /// Punctuation that separates, inside a run of characters or between them.
-const PAUSES: &str = ".,;:!。；：，、…—";
+fn is_pause(c: char) -> bool {
+    matches!(c, '.' | ',' | ';' | ':' | '!' | '。' | '；' | '：' | '，' | '、' | '…' | '—')
+}
 
-/// Quotes and brackets, which say nothing about what they hold.
-const BRACKETS: &str = "\"'()[]{}「」『』《》〈〉【】〔〕“”‘’|•·";
+/// Quotes and brackets beyond ASCII, which say nothing about what they hold.
+fn is_bracket(c: char) -> bool {
+    matches!(
+        c,
+        '「' | '」'
+            | '『'
+            | '』'
+            | '《'
+            | '》'
+            | '〈'
+            | '〉'
+            | '【'
+            | '】'
+            | '〔'
+            | '〕'
+            | '“'
+            | '”'
+            | '‘'
+            | '’'
+            | '•'
+            | '·'
+    )
+}
 
 /// Signs that may stand before a number or a name: ">5", "≠".
-const RELATIONS: &str = "<>=≥≤≠≈";
+fn is_relation(c: char) -> bool {
+    matches!(c, '<' | '>' | '=' | '≥' | '≤' | '≠' | '≈')
+}
 
 /// The tokens of a text that [`super::fold`] has been over.
 pub(super) fn lex(text: &str) -> Vec<Token> {
@@ -22,7 +49,7 @@ pub(super) fn lex(text: &str) -> Vec<Token> {
             tokens.push(Token::new(Sort::Han, text.get(at..next).unwrap_or_default(), at, next));
             at = next;
         } else if is_border(c) {
-            if "。；：、…—".contains(c) {
+            if matches!(c, '。' | '；' | '：' | '、' | '…' | '—') {
                 tokens.push(pause(c, at, next));
             }
             at = next;
@@ -38,7 +65,7 @@ pub(super) fn lex(text: &str) -> Vec<Token> {
 
 /// Whether a character ends a run wherever it stands.
 fn is_border(c: char) -> bool {
-    c == ' ' || (!c.is_ascii() && (BRACKETS.contains(c) || PAUSES.contains(c)))
+    c == ' ' || (!c.is_ascii() && (is_bracket(c) || is_pause(c)))
 }
 
 /// An enumeration comma is kept apart: 苹果、香蕉 are two things whatever stands around it.
@@ -57,17 +84,21 @@ fn read_run(run: &str, start: usize, tokens: &mut Vec<Token>) {
     if run.starts_with('(') {
         tokens.push(pause(',', start, start + 1));
     }
-    for (offset, piece) in pieces(core) {
-        if offset > 0 {
-            tokens.push(pause(',', core_at + offset - 1, core_at + offset));
+    if core.contains([',', ';']) {
+        for (offset, piece) in pieces(core) {
+            if offset > 0 {
+                tokens.push(pause(',', core_at + offset - 1, core_at + offset));
+            }
+            read_piece(piece, core_at + offset, tokens);
         }
-        read_piece(piece, core_at + offset, tokens);
+    } else {
+        read_piece(core, core_at, tokens);
     }
     for (offset, c) in tail.char_indices() {
         let at = core_at + core.len() + offset;
         match c {
             '?' => tokens.push(Token::new(Sort::Symbol, "?", at, at + 1)),
-            c if c == ')' || PAUSES.contains(c) => tokens.push(pause(c, at, at + c.len_utf8())),
+            c if c == ')' || is_pause(c) => tokens.push(pause(c, at, at + c.len_utf8())),
             _ => {}
         }
     }
@@ -88,7 +119,7 @@ fn split_tail(run: &str) -> (&str, &str) {
             '}' => rest.contains('{'),
             '*' | '_' => !rest.ends_with(|c: char| c.is_alphanumeric() || c == '*' || c == '.'),
             '"' | '\'' | '|' | '?' => false,
-            c => !PAUSES.contains(c),
+            c => !is_pause(c),
         };
         if opened {
             break;
@@ -116,7 +147,7 @@ fn pieces(core: &str) -> Vec<(usize, &str)> {
 }
 
 fn read_piece(piece: &str, start: usize, tokens: &mut Vec<Token>) {
-    let rest = piece.trim_start_matches(|c| RELATIONS.contains(c));
+    let rest = piece.trim_start_matches(is_relation);
     let sign = piece.strip_suffix(rest).unwrap_or_default();
     if !sign.is_empty() {
         tokens.push(Token::new(Sort::Symbol, sign, start, start + sign.len()));
@@ -131,7 +162,17 @@ fn read_piece(piece: &str, start: usize, tokens: &mut Vec<Token>) {
 }
 
 /// A code in letters of one case is the same in the other; one of mixed case may be a secret or a name in a program.
-pub(super) fn code_key(code: &str) -> String {
-    let mixed = code.contains(char::is_lowercase) && code.contains(char::is_uppercase);
-    if mixed { code.to_owned() } else { code.to_lowercase() }
+pub(super) fn code_key(code: &str) -> CompactString {
+    let is_mixed = code.contains(char::is_lowercase) && code.contains(char::is_uppercase);
+    if is_mixed { code.into() } else { lower_case(code) }
+}
+
+/// A text in lower case.
+pub(super) fn lower_case(text: &str) -> CompactString {
+    if !text.is_ascii() {
+        return text.to_lowercase().into();
+    }
+    let mut lower = CompactString::from(text);
+    lower.make_ascii_lowercase();
+    lower
 }

@@ -1,6 +1,6 @@
 //! Units behind numbers, and versions: "5 kilometres", 5km and 五公里 are one.
 
-use super::token::{Sort, Token, spells};
+use super::token::{FirstBytes, Sort, Token, join as join_tokens, spells, spells_any};
 
 /// Each unit with the ways to write it, as words in lower case. A sign that reads otherwise in another case (Mb, MB) is not here.
 const UNITS: &[(&str, &[&str])] = &[
@@ -52,24 +52,17 @@ pub(super) fn attached_unit(suffix: &str) -> Option<String> {
     unit.map(|(unit, _)| (*unit).to_owned())
 }
 
+static VERSION_BEGIN: FirstBytes = FirstBytes::of(VERSION);
+
 /// Makes units of the words behind numbers, and versions of the numbers behind their word.
-pub(super) fn join(tokens: &[Token], text: &str) -> Vec<Token> {
-    let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());
-    let mut at = 0;
-    while let Some(token) = tokens.get(at) {
-        let rest = tokens.get(at..).unwrap_or_default();
-        let counted = joined.last().is_some_and(|last| last.sort == Sort::Number);
-        let (token, count) = if counted && let Some((unit, count)) = unit_at(rest, text) {
-            (Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Unit, unit), count)
-        } else if let Some((version, count)) = version_at(rest) {
-            (Token::instead_of(rest.get(..count).unwrap_or_default(), Sort::Version, version), count)
-        } else {
-            (token.clone(), 1)
-        };
-        joined.push(token);
-        at += count;
-    }
-    joined
+pub(super) fn join(tokens: Vec<Token>, text: &str) -> Vec<Token> {
+    join_tokens(tokens, |before, rest| {
+        let counted = before.is_some_and(|last| last.sort == Sort::Number);
+        let unit = || unit_at(rest, text).map(|(unit, count)| (Sort::Unit, unit, count));
+        let version = || version_at(rest).map(|(version, count)| (Sort::Version, version, count));
+        let (sort, key, count) = if counted { unit().or_else(version) } else { version() }?;
+        Some((Token::instead_of(rest.get(..count).unwrap_or_default(), sort, key), count))
+    })
 }
 
 fn unit_at(tokens: &[Token], text: &str) -> Option<(String, usize)> {
@@ -91,7 +84,10 @@ fn unit_at(tokens: &[Token], text: &str) -> Option<(String, usize)> {
 }
 
 fn version_at(tokens: &[Token]) -> Option<(String, usize)> {
-    let count = super::token::spells_any(tokens, VERSION)?;
+    let count = tokens
+        .first()
+        .filter(|token| VERSION_BEGIN.may_begin(token))
+        .and_then(|_| spells_any(tokens, VERSION))?;
     let number = tokens.get(count)?;
     let numeric = number.key.starts_with(|c: char| c.is_ascii_digit());
     let fits = matches!(number.sort, Sort::Number | Sort::Code | Sort::Version) && numeric;

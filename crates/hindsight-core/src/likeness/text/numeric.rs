@@ -1,5 +1,7 @@
 //! Runs that begin with a digit or a sign before one: numbers, amounts, dates, times of day, versions.
 
+use compact_str::CompactString;
+
 use super::lexer::code_key;
 use super::measure::attached_unit;
 use super::token::{Sort, Token};
@@ -13,11 +15,16 @@ const CURRENCIES: &[char] = &['$', '€', '£', '¥'];
 
 /// Reads `run` if it is numeric, and says whether it was.
 pub(super) fn read(run: &str, start: usize, tokens: &mut Vec<Token>) -> bool {
+    let begins =
+        |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | 'v' | 'V') || CURRENCIES.contains(&c);
+    if !run.starts_with(begins) {
+        return false;
+    }
     let end = start + run.len();
     let one = if let Some(key) = date::read(run) {
-        Some((Sort::Date, key))
+        Some((Sort::Date, key.into()))
     } else if let Some(key) = clock::read(run) {
-        Some((Sort::Time, key))
+        Some((Sort::Time, key.into()))
     } else {
         version(run).map(|key| (Sort::Version, key))
     };
@@ -91,7 +98,7 @@ fn decimal(digits: &str) -> Option<String> {
 }
 
 /// "v1.2", "V2.0-rc1": what stands behind the v.
-fn version(run: &str) -> Option<String> {
+fn version(run: &str) -> Option<CompactString> {
     let rest = run.strip_prefix(['v', 'V'])?;
     rest.starts_with(|c: char| c.is_ascii_digit()).then(|| code_key(rest))
 }

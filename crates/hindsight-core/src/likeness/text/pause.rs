@@ -125,7 +125,10 @@ const LINKS: &[&str] = &[
 const ANSWERS: &[&str] = &["no", "not", "never", "nothing", "none", "不", "没", "别", "无", "未"];
 
 /// Drops the marks that change nothing, and makes one of several.
-pub(super) fn settle(tokens: &[Token]) -> Vec<Token> {
+pub(super) fn settle(tokens: Vec<Token>) -> Vec<Token> {
+    if !tokens.iter().any(is_mark) {
+        return tokens;
+    }
     let mut settled: Vec<Token> = Vec::with_capacity(tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         if !is_mark(token) {

@@ -2,6 +2,10 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
+use compact_str::{CompactString, format_compact};
+
+use super::token::FirstBytes;
+
 /// The common spelling first, then the others.
 const SPELLINGS: &[(&str, &[&str])] = &[
     ("ok", &["okay"]),
@@ -77,9 +81,9 @@ const IZE: &[&str] = &[
 ];
 
 /// The common spelling of a word in lower case.
-pub(super) fn common_spelling(word: &str) -> String {
+pub(super) fn common_spelling(word: &str) -> CompactString {
     if let Some(common) = COMMON.get(word) {
-        return (*common).to_owned();
+        return (*common).into();
     }
     for (british, american) in
         [("isation", "ization"), ("ise", "ize"), ("ised", "ized"), ("ises", "izes"), ("ising", "izing")]
@@ -87,11 +91,22 @@ pub(super) fn common_spelling(word: &str) -> String {
         if let Some(stem) = word.strip_suffix(british)
             && IZE.contains(&stem)
         {
-            return format!("{stem}{american}");
+            return format_compact!("{stem}{american}");
         }
     }
-    word.to_owned()
+    word.into()
 }
+
+/// What the phrases begin with.
+pub(super) static PHRASES_BEGIN: FirstBytes = {
+    let mut all = [""; PHRASES.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = PHRASES[at].0;
+        at += 1;
+    }
+    FirstBytes::of(&all)
+};
 
 /// Phrases that are written in several ways, each with its common form. One that stays as it is keeps a shorter one
 /// from being seen in it.

@@ -76,7 +76,8 @@ impl Token {
 
 /// Whether a character is a token by itself: Chinese characters and Japanese syllables, which are written without spaces.
 pub(crate) fn is_han(c: char) -> bool {
-    matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{F900}'..='\u{FAFF}' | '々' | '〇'
+    c >= '々'
+        && matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{F900}'..='\u{FAFF}' | '々' | '〇'
         | '\u{3041}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}' | 'ー' | '\u{20000}'..='\u{323AF}')
 }
 
@@ -96,10 +97,62 @@ pub(crate) fn parts(phrase: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The first bytes of the phrases of a table: that a token begins none of them is mostly seen by one look at this.
+#[derive(Debug)]
+pub(crate) struct FirstBytes([bool; 256]);
+
+impl FirstBytes {
+    /// Of phrases that are not empty.
+    pub(crate) const fn of(phrases: &[&str]) -> FirstBytes {
+        let mut begins = [false; 256];
+        let mut at = 0;
+        while at < phrases.len() {
+            begins[phrases[at].as_bytes()[0] as usize] = true;
+            at += 1;
+        }
+        FirstBytes(begins)
+    }
+
+    /// Whether a phrase of the table may begin with this token.
+    pub(crate) fn may_begin(&self, token: &Token) -> bool {
+        let first = token.key.as_bytes().first().filter(|_| token.is_text());
+        first.is_some_and(|first| self.0.get(usize::from(*first)) == Some(&true))
+    }
+}
+
+/// Puts one token in the place of several wherever `find` sees them. It is asked at each place, with the token before it and
+/// with those that follow, and says which token and how many it replaces, at least one. Most texts have nothing to be joined:
+/// they are not copied.
+pub(crate) fn join(
+    tokens: Vec<Token>,
+    find: impl Fn(Option<&Token>, &[Token]) -> Option<(Token, usize)>,
+) -> Vec<Token> {
+    let mut joined: Vec<Token> = Vec::new();
+    // What stands before `kept` is in `joined`.
+    let (mut at, mut kept) = (0, 0);
+    while at < tokens.len() {
+        let before = if kept == at { joined.last() } else { tokens.get(at - 1) };
+        let Some((token, count)) = find(before, tokens.get(at..).unwrap_or_default()) else {
+            at += 1;
+            continue;
+        };
+        joined.extend_from_slice(tokens.get(kept..at).unwrap_or_default());
+        joined.push(token);
+        at += count;
+        kept = at;
+    }
+    if joined.is_empty() {
+        return tokens;
+    }
+    joined.extend_from_slice(tokens.get(kept..).unwrap_or_default());
+    joined
+}
+
 /// How many tokens at the front spell `phrase`, as `same` compares a token's key with a part of it. Whatever is the same
 /// begins alike: most phrases of a table are seen not to fit by one byte.
 pub(crate) fn spells(tokens: &[Token], phrase: &str, same: impl Fn(&str, &str) -> bool) -> Option<usize> {
-    if tokens.first()?.key.as_bytes().first() != phrase.as_bytes().first() {
+    let first = tokens.first()?;
+    if first.key.as_bytes().first() != phrase.as_bytes().first() || !first.is_text() {
         return None;
     }
     let mut count = 0;

@@ -1,5 +1,6 @@
 //! Runs of letters: words, joined words, shortened words.
 
+use super::lexer::lower_case;
 use super::spelling::common_spelling;
 use super::token::{Sort, Token};
 
@@ -76,6 +77,9 @@ const SMALL_INITIALS: &[&str] = &["e.g", "i.e", "a.m", "p.m", "p.s", "a.k.a"];
 
 /// "U.S." and "e.g" without their stops. The last one may have ended the sentence, and is gone.
 fn initials(run: &str) -> Option<String> {
+    if !run.contains('.') {
+        return None;
+    }
     let run = run.strip_suffix('.').unwrap_or(run);
     let single = |part: &str| part.chars().count() == 1 && part.chars().all(char::is_uppercase);
     let initials = SMALL_INITIALS.contains(&run) || run.contains('.') && run.split('.').all(single);
@@ -84,22 +88,24 @@ fn initials(run: &str) -> Option<String> {
 
 fn read_word(word: &str, start: usize, tokens: &mut Vec<Token>) {
     let end = start + word.len();
-    let lower = word.to_lowercase();
+    let lower = lower_case(word);
     if let Some((_, first, second)) = SHORT.iter().find(|(short, ..)| *short == lower) {
         tokens.push(word_token(first, start, end));
         tokens.push(word_token(second, start, end));
         return;
     }
-    if let Some((stem, word)) = ENDINGS.iter().find_map(|(end, word)| Some((lower.strip_suffix(end)?, word)))
-    {
-        tokens.push(word_token(stem, start, end));
-        tokens.push(word_token(word, start, end));
-        return;
-    }
-    if let Some(stem) = lower.strip_suffix("'s") {
-        tokens.push(word_token(stem, start, end));
-        tokens.push(word_token(if BEFORE_IS.contains(&stem) { "is" } else { "'s" }, start, end));
-        return;
+    if lower.contains('\'') {
+        let ending = ENDINGS.iter().find_map(|(end, word)| Some((lower.strip_suffix(end)?, word)));
+        if let Some((stem, word)) = ending {
+            tokens.push(word_token(stem, start, end));
+            tokens.push(word_token(word, start, end));
+            return;
+        }
+        if let Some(stem) = lower.strip_suffix("'s") {
+            tokens.push(word_token(stem, start, end));
+            tokens.push(word_token(if BEFORE_IS.contains(&stem) { "is" } else { "'s" }, start, end));
+            return;
+        }
     }
     // A capital inside the text may make a name of it: Grey and Gray are two people.
     let sort = sort_of(&lower);

@@ -8,11 +8,12 @@ use hindsight_storage::directory::{DirectoryHome, MemoryDirectory};
 use hindsight_storage::io::Io;
 use hindsight_storage::testing::MemIo;
 
+use super::config::Config;
 use super::disk::{Engine, Plan, SimIo, outcome_seed};
 use super::erasure;
 use super::expect::{self, Outcome, Picture, told};
 use super::model::Model;
-use super::sim::{Config, DIR, End, Sim};
+use super::sim::{DIR, End, Sim};
 
 /// D2 and D3, for the number of batches that were found.
 pub(super) fn is_allowed(found: u64, acked: u64, sent: u64) -> Outcome {

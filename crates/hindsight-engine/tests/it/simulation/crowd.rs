@@ -3,11 +3,12 @@
 use hindsight_engine::EngineError;
 use hindsight_storage::testing::FaultKind;
 
+use super::config::Config;
 use super::disk::Plan;
 use super::expect::{Outcome, told};
 use super::model::Foreseen;
 use super::request::{Call, Request};
-use super::sim::{Config, Sim};
+use super::sim::Sim;
 use super::{EDQUOT, ENOSPC};
 
 /// What a full disk still has, at most.

@@ -7,13 +7,15 @@ use hindsight_core::Namespace;
 use hindsight_engine::{DropRequest, EngineError, PurgeRequest, PurgeStep, PurgeTarget};
 use hindsight_storage::testing::{FaultKind, MemIo};
 
+use super::answer::Told;
+use super::checked::Checked;
+use super::config::Config;
 use super::disk::{Engine, Plan, SimIo};
 use super::expect::{Outcome, told};
 use super::model::{Foreseen, Gone, Model};
 use super::request::{Call, Item, NAMESPACES, Request, group_filter, group_of, item_tag, own_word};
 use super::sabotage::Sabotage;
-use super::sim::{Checked, Config, DIR, Sim};
-use super::step::Told;
+use super::sim::{DIR, End, Sim};
 
 impl Sim {
     pub(super) fn purge(&mut self, space: usize) -> Option<Call> {
@@ -155,7 +157,7 @@ pub(super) fn run_of_a_purge(seed: u64, plan: Plan, sabotage: Option<Sabotage>) 
     sim.checkpoint()?;
     lives(&mut sim)?;
     // What a crash has left behind, and a checkpoint in between, so that there are files of every kind.
-    sim.reopen(super::sim::End::PowerCut)?;
+    sim.reopen(End::PowerCut)?;
     lives(&mut sim)?;
     sim.checkpoint()?;
     lives(&mut sim)?;

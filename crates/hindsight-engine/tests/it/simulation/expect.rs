@@ -4,11 +4,13 @@ use hindsight_core::{Durability, Embedding, Memory, MemoryId, Mode, Recall, Stat
 use hindsight_engine::{ListRequest, Unsynced};
 
 use super::disk::Engine;
-use super::model::{Known, Model, Space, World};
+use super::known::Known;
+use super::model::{Model, World};
 use super::random::Random;
 use super::request::{
     Item, MODEL, NAMESPACES, chunk_of, chunk_tag, item_of, item_tag, namespace, tagged, vector,
 };
+use super::space::Space;
 
 /// Nothing, or what is wrong.
 pub(super) type Outcome<T = ()> = Result<T, String>;

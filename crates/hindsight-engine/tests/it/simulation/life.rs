@@ -7,9 +7,11 @@ use hindsight_core::{Job, Kind, Memory, State, Timestamp};
 
 use super::disk::Plan;
 use super::expect::Outcome;
-use super::model::{Foreseen, Images, Known, Space, is_true};
+use super::known::{Known, is_true};
+use super::model::{Foreseen, Images};
 use super::request::{Call, Item, NAMESPACES, Request, namespace};
 use super::sim::Sim;
+use super::space::Space;
 
 /// So many are archived in one batch; which these are follows from ids that a client may not know, so a job that needs
 /// several is not run.

@@ -16,12 +16,13 @@ use hindsight_engine::{EngineError, EngineOver, Options, WriteItem, WriteOptions
 use hindsight_storage::sabotage::{self, plant};
 use hindsight_storage::testing::{FaultKind, MemIo};
 
+use super::config::Config;
 use super::disk::{Plan, Points};
 use super::expect::every_state;
 use super::random::Random;
 use super::request::namespace;
 use super::sabotage::Sabotage;
-use super::sim::{Config, Sim};
+use super::sim::Sim;
 
 /// The most seeds that may be needed.
 const SEEDS: u64 = 300;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hindsight_core::{MemoryId, State, Timestamp};
 
-use super::model::{Images, Known, is_true, replaced, step};
+use super::known::{Known, is_true, replaced, step};
+use super::model::Images;
 use super::request::Item;
 
 /// Who gives way: the value that holds from earlier on, or whatever the one contradicts that somebody made true again.

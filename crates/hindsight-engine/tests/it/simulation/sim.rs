@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hindsight_core::Lsn;
-use hindsight_engine::{EngineError, Options, Unsynced};
+use hindsight_engine::{EngineError, Unsynced};
 use hindsight_storage::directory::MemoryDirectory;
 use hindsight_storage::testing::{FaultKind, MemIo};
-use hindsight_storage::{LogOptions, StorageOptions};
 
+use super::checked::Checked;
+use super::config::Config;
 use super::crash;
 use super::crowd::Crowd;
 use super::disk::{Engine, Plan, Shot, SimIo, outcome_seed};
@@ -17,43 +18,12 @@ use super::expect::{self, Outcome, every_state, told};
 use super::model::Model;
 use super::random::Random;
 use super::request::{NAMESPACES, Request, namespace};
-use super::sabotage::Sabotage;
 
 /// The data directory on the simulated disk.
 pub(super) const DIR: &str = "/data";
 
 /// One of so many images is lived on for a while.
 const LIVED_ON: u64 = 6;
-
-/// What makes a run.
-#[derive(Debug, Clone)]
-pub(super) struct Config {
-    pub(super) seed: u64,
-    pub(super) steps: usize,
-    pub(super) options: Options,
-    pub(super) plan: Plan,
-    pub(super) sabotage: Option<Sabotage>,
-    /// Whether others fill the disk up now and then; see [`super::crowd`].
-    pub(super) is_crowded: bool,
-    /// Whether every image is searched for what was purged, not only one of several.
-    pub(super) looks_for_traces: bool,
-}
-
-impl Config {
-    /// A run of so many steps; the sizes of the log follow from the seed, small enough that segments end often.
-    pub(super) fn new(seed: u64, steps: usize, plan: Plan) -> Config {
-        let mut random = Random::at(seed, 3);
-        let log = LogOptions {
-            segment_bytes: random.pick(&[8 << 10, 12 << 10, 32 << 10]),
-            preallocate_bytes: random.pick(&[0, 1 << 10, 4 << 10]),
-            pending_frames_max: random.pick(&[3, 10_000]),
-            ..LogOptions::default()
-        };
-        let storage = StorageOptions { log, reserve_bytes: 8 << 10, ..StorageOptions::default() };
-        let options = Options { storage, ..Options::default() };
-        Config { seed, steps, options, plan, sabotage: None, is_crowded: false, looks_for_traces: false }
-    }
-}
 
 /// How the engine ends before it is opened again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +37,14 @@ pub(super) enum End {
 }
 
 /// What is held against the model once the call has answered, or has not.
-type Check = Box<dyn FnOnce(&mut Model, bool) -> Outcome>;
+pub(super) type Check = Box<dyn FnOnce(&mut Model, bool) -> Outcome>;
 
 /// An answer that waits for its sync. It is told whether that came.
-struct Answer {
+pub(super) struct Answer {
     lsn: u64,
     /// What has to be synced before it may be looked at: less, where its namespace's durability is async.
     shown_after: u64,
-    check: Check,
+    pub(super) check: Check,
 }
 
 pub(super) struct Sim {
@@ -91,7 +61,7 @@ pub(super) struct Sim {
     pub(super) twin: Arc<MemoryDirectory>,
     /// As it was some time ago.
     pub(super) older_twin: Arc<MemoryDirectory>,
-    answers: Vec<Answer>,
+    pub(super) answers: Vec<Answer>,
     /// Of the newest answer; none when the call gave none.
     pub(super) shown_after: Option<u64>,
     keeps_shots: bool,
@@ -106,73 +76,6 @@ pub(super) struct Counters {
     pub(super) item: u32,
     pub(super) request: u32,
     pub(super) change: u32,
-}
-
-/// What was looked at, so that a test can tell a run that proves something from an empty one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Checked {
-    pub(super) points: u64,
-    pub(super) images: u64,
-    /// Images with a batch that was not acknowledged.
-    pub(super) unacknowledged: u64,
-    /// Images without a batch that was sent.
-    pub(super) shortened: u64,
-    pub(super) answers: u64,
-    pub(super) poisoned: u64,
-    pub(super) refused_reads: u64,
-    pub(super) segments: usize,
-    pub(super) checkpoints: u64,
-    /// Record files that a checkpoint replaced.
-    pub(super) rewritten: usize,
-    /// Requests that a full disk refused, and forgets that it did not.
-    pub(super) without_room: u64,
-    pub(super) urgent: u64,
-    /// How often writes were taken again.
-    pub(super) recovered: u64,
-    /// Directories that fitted what the disk holds, and those that were made anew.
-    pub(super) intact: u64,
-    pub(super) rebuilt: u64,
-    /// Memories that were read without loading their namespace.
-    pub(super) cold_reads: u64,
-    /// Receipts of purges.
-    pub(super) erased: u64,
-    /// Purges of what was forgotten too long ago.
-    pub(super) expired: u64,
-    /// Memories that the job archived.
-    pub(super) archived: u64,
-    /// Requests that were refused for what they say was forgotten.
-    pub(super) tombstoned: u64,
-    /// Images after which a purge was carried out to its end.
-    pub(super) resumed: u64,
-    /// Answers that were shown before they were durable, as their namespace's durability allows.
-    pub(super) early: u64,
-}
-
-impl Checked {
-    pub(super) fn add(&mut self, other: Checked) {
-        self.points += other.points;
-        self.images += other.images;
-        self.unacknowledged += other.unacknowledged;
-        self.shortened += other.shortened;
-        self.answers += other.answers;
-        self.poisoned += other.poisoned;
-        self.refused_reads += other.refused_reads;
-        self.checkpoints += other.checkpoints;
-        self.rewritten += other.rewritten;
-        self.without_room += other.without_room;
-        self.urgent += other.urgent;
-        self.recovered += other.recovered;
-        self.intact += other.intact;
-        self.rebuilt += other.rebuilt;
-        self.cold_reads += other.cold_reads;
-        self.erased += other.erased;
-        self.expired += other.expired;
-        self.resumed += other.resumed;
-        self.archived += other.archived;
-        self.tombstoned += other.tombstoned;
-        self.early += other.early;
-        self.segments = self.segments.max(other.segments);
-    }
 }
 
 impl Sim {
@@ -494,53 +397,7 @@ impl Sim {
     }
 
     /// Whether the power is off: then nothing more can be read either.
-    fn is_dark(&self) -> bool {
+    pub(super) fn is_dark(&self) -> bool {
         matches!(self.config.plan, Plan::PowerCut(at) if at < self.io.calls())
-    }
-
-    /// D5: nothing is acknowledged any more; namespaces with changes that were never synced answer nothing.
-    fn after_poison(&mut self) -> Outcome {
-        self.checked.poisoned += 1;
-        self.is_poisoned_rightly()?;
-        // That the disk works again changes nothing.
-        self.io.disk().heal();
-        let engine = self.engine();
-        let synced = engine.revision().0;
-        for space in 0..NAMESPACES.len() {
-            let item = hindsight_engine::WriteItem::new(super::request::draft(1_000_001), None);
-            match engine.write(&namespace(space), item, hindsight_engine::WriteOptions::default()) {
-                Err(error) if error.reason() == "STORAGE_POISONED" => {}
-                // Without power a namespace that is not in memory can't be read.
-                Err(error) if self.is_dark() => self.permit(&error)?,
-                other => return Err(format!("a poisoned log, and a write says {other:?}")),
-            }
-            let page = match engine.list(&namespace(space), &every_state()) {
-                Err(error) if self.is_dark() => {
-                    self.permit(&error)?;
-                    continue;
-                }
-                page => page.map_err(told)?,
-            };
-            let expected = self.model.world[space].clone();
-            let is_synced = page.lsn().0 <= synced;
-            if is_synced != (expected.applied <= synced) {
-                return Err(format!("namespace {space} answers as of lsn {}", page.lsn()));
-            }
-            match page.wait() {
-                Ok(page) if is_synced => expect::list(&self.model, &expected, &page.memories).map(|_| ())?,
-                Err(_) if !is_synced => self.checked.refused_reads += 1,
-                other => return Err(format!("synced up to {synced}, and a read says {other:?}")),
-            }
-        }
-        if engine.commit_step().is_ok() || engine.revision().0 != synced {
-            return Err("a poisoned log commits".to_owned());
-        }
-        if self.io.disk().counts().syncs_after_failure > 0 {
-            return Err("a file was synced after its sync had failed".to_owned());
-        }
-        self.settle()?;
-        std::mem::take(&mut self.answers)
-            .into_iter()
-            .try_for_each(|answer| (answer.check)(&mut self.model, false))
     }
 }

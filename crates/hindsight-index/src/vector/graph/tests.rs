@@ -1,5 +1,7 @@
 //! The graph against the exact scan.
 
+mod rounds;
+
 use std::cell::Cell;
 
 use hindsight_core::Embedding;
