@@ -5,9 +5,10 @@
 //! keyed, so one that was changed, taken out, put in, doubled or moved is found by [`verify`]. A chain does not see that its end is
 //! missing; an [`Anchor`] that was kept elsewhere does.
 //!
-//! Reading order: `entry` (what one is), `trail` (writing), `read` (searching and checking).
+//! Reading order: `entry` (what one is), `trail` (writing), `read` (searching and checking), `keep` (giving up what is old).
 
 mod entry;
+mod keep;
 mod read;
 mod trail;
 
@@ -16,6 +17,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 pub use entry::{Anchor, BadAnchor, Entry, Event};
+pub use keep::{Given, Keep, REMOVED};
 pub use read::{Fault, Query, Report, search, verify};
 pub use trail::Trail;
 

@@ -32,5 +32,6 @@ pub use access::Exposed;
 pub use config::{Config, ConfigError, Overrides};
 pub use error::ServeError;
 pub use hindsight_engine::Clock;
+pub use http::openapi::document as openapi;
 pub use net::tls::TlsError;
 pub use server::{Running, Server};

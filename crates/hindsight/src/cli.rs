@@ -172,6 +172,8 @@ pub(crate) enum Command {
     Namespaces(commands::namespaces::NamespacesArgs),
     /// Show what the server does by itself, or run it now
     Jobs(commands::jobs::JobsArgs),
+    /// Print what the server takes over HTTP, as OpenAPI 3.1 (JSON)
+    Openapi,
     /// Ask the server how it is
     Health,
     /// Find what is wrong with a server, its directory or the way to it, and say what mends it

@@ -142,7 +142,10 @@ impl Failure {
                 _ => 1,
             },
             Failure::LinesRefused { .. } => 7,
-            Failure::Unwell { .. } | Failure::Unsound { .. } | Failure::BackupUnsound { .. } | Failure::TrailUnsound { .. } => 8,
+            Failure::Unwell { .. }
+            | Failure::Unsound { .. }
+            | Failure::BackupUnsound { .. }
+            | Failure::TrailUnsound { .. } => 8,
             Failure::Tokens(StoreError::Wish(_)) => 2,
             Failure::Tokens(StoreError::Unknown { .. }) => 3,
             Failure::Tokens(StoreError::Damaged { .. }) => 65,

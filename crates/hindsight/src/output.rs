@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 use serde::Serialize;
 
-use crate::profile::Globals;
 use crate::failure::Failure;
+use crate::profile::Globals;
 use crate::screen::{Paint, terminal_width};
 
 /// How data is printed.

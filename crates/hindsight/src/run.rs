@@ -19,7 +19,8 @@ pub(crate) fn run(cli: Cli, said: &Said<'_>) -> Result<(), Failure> {
         return commands::hook::run(&args, || Globals::of(globals, said));
     }
     // What calls no server is kept up by nothing that a profile says.
-    let globals = if is_local(&command) { Globals::of_flags(globals, said) } else { Globals::of(globals, said)? };
+    let globals =
+        if is_local(&command) { Globals::of_flags(globals, said) } else { Globals::of(globals, said)? };
     let mut out = Out::new(&globals);
     match command {
         Command::Serve(args) => runtime(Builder::new_multi_thread())?.block_on(commands::serve::run(args)),
@@ -39,8 +40,13 @@ pub(crate) fn run(cli: Cli, said: &Said<'_>) -> Result<(), Failure> {
             commands::config::run(&args, &globals, &mut out)?;
             out.flush()
         }
-        Command::Doctor(args) => runtime(Builder::new_current_thread())?
-            .block_on(commands::doctor::run(*args, globals, &mut out)),
+        Command::Doctor(args) => {
+            runtime(Builder::new_current_thread())?.block_on(commands::doctor::run(*args, globals, &mut out))
+        }
+        Command::Openapi => {
+            out.json(&hindsight_server::openapi())?;
+            out.flush()
+        }
         Command::Version => {
             commands::version::run(&mut out)?;
             out.flush()
@@ -89,6 +95,7 @@ fn is_local(command: &Command) -> bool {
         Command::Serve(_)
             | Command::Demo(_)
             | Command::Version
+            | Command::Openapi
             | Command::Completion(_)
             | Command::Man(_)
             | Command::Verify(_)
@@ -141,6 +148,7 @@ async fn over_the_wire(command: Command, globals: Globals, out: &mut Out) -> Res
         Command::Serve(_)
         | Command::Demo(_)
         | Command::Version
+        | Command::Openapi
         | Command::Completion(_)
         | Command::Man(_)
         | Command::Config(_)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hindsight_core::Timestamp;
 
+use super::keep::says_removed;
 use super::{AUDIT_FOLDER, Anchor, AuditError, Entry, failed, files, key};
 
 /// Which events are looked for; what is not given does not restrict.
@@ -100,7 +101,7 @@ pub fn verify(data: &Path, anchor: Option<&Anchor>) -> Result<Report, AuditError
     let folder = data.join(AUDIT_FOLDER);
     let mut report = Report::default();
     let files = files(&folder)?;
-    let mut checked = Checked { key: [0; 32], last: None, anchor, met: false };
+    let mut checked = Checked { key: [0; 32], first: None, is_told: false, last: None, anchor, met: false };
     if !files.is_empty() {
         checked.key = key(data)?;
     }
@@ -108,6 +109,13 @@ pub fn verify(data: &Path, anchor: Option<&Anchor>) -> Result<Report, AuditError
     for (index, (first, path)) in files.into_iter().enumerate() {
         let bytes = std::fs::read(&path).map_err(failed("read", &path))?;
         checked.file(first, &path, &bytes, index + 1 == count, &mut report);
+    }
+    if let (Some((path, kept)), false) = (&checked.first, checked.is_told) {
+        let problem = format!(
+            "the beginning is missing: entry {} is the first, and none says that older ones were removed",
+            kept.seq
+        );
+        report.faults.push(Fault { path: path.clone(), line: 1, problem });
     }
     if let (Some(anchor), false) = (anchor, checked.met) {
         let problem = format!(
@@ -122,6 +130,10 @@ pub fn verify(data: &Path, anchor: Option<&Anchor>) -> Result<Report, AuditError
 
 struct Checked<'a> {
     key: [u8; 32],
+    /// The first entry, where it is not number 1.
+    first: Option<(PathBuf, Entry)>,
+    /// Whether an entry says that what was before it was removed.
+    is_told: bool,
     last: Option<Entry>,
     anchor: Option<&'a Anchor>,
     met: bool,
@@ -146,7 +158,8 @@ impl Checked<'_> {
                 fault(index + 1, "this is no entry".to_owned());
                 continue;
             };
-            let expected = self.last.as_ref().map_or(1, |last| last.seq + 1);
+            // Where the trail begins later, an entry of it has to say why.
+            let expected = self.last.as_ref().map_or(entry.seq, |last| last.seq + 1);
             if !entry.is_sound(&self.key) {
                 fault(index + 1, format!("entry {} is not as it was written", entry.seq));
             } else if entry.seq != expected {
@@ -157,6 +170,10 @@ impl Checked<'_> {
                 fault(1, format!("entry {} stands in the file of {first}", entry.seq));
             } else {
                 *entries += 1;
+                if self.last.is_none() && entry.seq != 1 {
+                    self.first = Some((path.to_owned(), entry.clone()));
+                }
+                self.is_told |= self.first.as_ref().is_some_and(|(_, kept)| says_removed(&entry, kept));
                 self.met |= self.anchor.is_some_and(|anchor| *anchor == entry.anchor());
             }
             self.last = Some(entry);

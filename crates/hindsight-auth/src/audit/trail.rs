@@ -54,6 +54,10 @@ impl Trail {
         Ok(trail)
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Goes on after the last whole line of a file; whether there is one.
     fn resume(&mut self, first: u64, path: &Path) -> io::Result<bool> {
         let bytes = std::fs::read(path)?;

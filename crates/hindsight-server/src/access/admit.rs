@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use super::call::{Call, CallId, Caller, Peer};
 use super::failures::Failures;
 use super::policy::Policy;
+use super::rates::Rates;
 use super::trail::AuditLog;
 use crate::app::{Code, Refusal};
 use crate::config::Config;
@@ -33,6 +34,7 @@ pub(crate) struct Access {
     changes: watch::Sender<u64>,
     pub(super) used: Mutex<BTreeMap<TokenId, Timestamp>>,
     failures: Failures,
+    pub(super) rates: Arc<Rates>,
     pub(super) audit: AuditLog,
 }
 
@@ -54,7 +56,8 @@ impl Access {
             changes: watch::Sender::new(0),
             used: Mutex::default(),
             failures: Failures::default(),
-            audit: AuditLog::new(config.audit.level),
+            rates: Arc::new(Rates::new(&config.limits)),
+            audit: AuditLog::new(&config.audit),
         };
         access.reload()?;
         Ok(access)
@@ -66,6 +69,14 @@ impl Access {
     /// When they can't be read; then those of before count.
     pub(super) fn reload(&self) -> Result<(), StoreError> {
         let mut ring = self.store.load()?;
+        let before = self.ring();
+        let own = self.administrator.as_ref().map(Token::id);
+        let had_some = before.credentials().any(|credential| Some(credential.id) != own);
+        if ring.is_empty() && had_some {
+            // IMPORTANT: a database must not open because a file went away under it.
+            tracing::error!(path = %self.store.path().display(), "the file of the tokens is gone: those of before count until the next start");
+            return Ok(());
+        }
         if let Some(token) = &self.administrator {
             ring.add(token, store::administrator(token, now()));
         }
@@ -121,7 +132,7 @@ impl Access {
     /// credential makes it.
     ///
     /// # Errors
-    /// `TOKEN_MISSING`, `TOKEN_INVALID`, `TOKEN_EXPIRED`, `SCOPE_MISSING`; with the call, if it has a row.
+    /// `TOKEN_MISSING`, `TOKEN_INVALID`, `TOKEN_EXPIRED`, `SCOPE_MISSING`, `RATE_LIMITED`; with the call, if it has a row.
     pub(super) async fn admit(
         &self,
         policy: &'static Policy,
@@ -134,11 +145,11 @@ impl Access {
             Ok(caller) => caller,
             Err(refusal) => {
                 self.slow_down(peer, &refusal).await;
-                return Err((Call::new(Caller::Anyone, policy, peer, id), refusal));
+                return Err((Call::new(Caller::Anyone, policy, peer, id, Arc::clone(&self.rates)), refusal));
             }
         };
-        let call = Call::new(caller, policy, peer, id);
-        match call.check_right() {
+        let call = Call::new(caller, policy, peer, id, Arc::clone(&self.rates));
+        match call.check_right().and_then(|()| self.check_rate(&call)) {
             Ok(()) => Ok(call),
             Err(refusal) => Err((call, refusal)),
         }
@@ -154,6 +165,13 @@ impl Access {
         self.note_use(credential.id, now);
         tracing::Span::current().record("token", credential.id.to_string());
         Ok(Caller::Holder(credential))
+    }
+
+    fn check_rate(&self, call: &Call) -> Result<(), Refusal> {
+        match call.caller() {
+            Caller::Anyone => Ok(()),
+            Caller::Holder(holder) => self.rates.of_token(holder.id),
+        }
     }
 
     fn note_use(&self, id: TokenId, now: Timestamp) {

@@ -10,6 +10,7 @@ use hindsight_auth::{Credential, Right};
 use hindsight_core::{Invalid, Namespace, namespace::BadNamespace};
 
 use super::policy::{self, Need, Policy, RECALL};
+use super::rates::Rates;
 use crate::app::{Code, Refusal};
 
 tokio::task_local! {
@@ -44,14 +45,21 @@ struct Inner {
     policy: &'static Policy,
     peer: Option<IpAddr>,
     id: String,
+    rates: Arc<Rates>,
     namespace: OnceLock<Namespace>,
     count: AtomicU64,
 }
 
 impl Call {
-    pub(super) fn new(caller: Caller, policy: &'static Policy, peer: Option<IpAddr>, id: String) -> Call {
+    pub(super) fn new(
+        caller: Caller,
+        policy: &'static Policy,
+        peer: Option<IpAddr>,
+        id: String,
+        rates: Arc<Rates>,
+    ) -> Call {
         let (namespace, count) = (OnceLock::new(), AtomicU64::new(0));
-        Call(Arc::new(Inner { caller, policy, peer, id, namespace, count }))
+        Call(Arc::new(Inner { caller, policy, peer, id, rates, namespace, count }))
     }
 
     /// The call of a tool of MCP inside this one: that of the RPC that it stands for.
@@ -60,7 +68,8 @@ impl Call {
     /// When there is no such RPC, a fault of this program.
     pub(crate) fn of_tool(&self, rpc: &str) -> Result<Call, Refusal> {
         let policy = policy::of_call(rpc).ok_or_else(Refusal::internal)?;
-        Ok(Call::new(self.0.caller.clone(), policy, self.0.peer, self.0.id.clone()))
+        let Inner { caller, peer, id, rates, .. } = &*self.0;
+        Ok(Call::new(caller.clone(), policy, *peer, id.clone(), Arc::clone(rates)))
     }
 
     /// The call that is worked on; none outside of one.
@@ -90,7 +99,7 @@ impl Call {
     }
 
     /// Where it acts, once that is decided.
-    pub(super) fn namespace(&self) -> Option<&Namespace> {
+    pub(crate) fn namespace(&self) -> Option<&Namespace> {
         self.0.namespace.get()
     }
 
@@ -125,11 +134,13 @@ impl Call {
     /// all namespaces. `observes` says that the call leaves no trace.
     ///
     /// # Errors
-    /// `NAMESPACE_DENIED`, `SCOPE_MISSING`, or that the namespace is missing.
+    /// `NAMESPACE_DENIED`, `SCOPE_MISSING`, `RATE_LIMITED`, or that the namespace is missing.
     pub(crate) fn enter(&self, named: &str, observes: bool) -> Result<Option<Namespace>, Refusal> {
         let Caller::Holder(holder) = self.caller() else {
             let namespace: Option<Namespace> = named.parse().ok();
-            namespace.iter().for_each(|namespace| self.acts_in(namespace));
+            if let Some(namespace) = &namespace {
+                self.acts_in(namespace)?;
+            }
             return Ok(namespace);
         };
         let right = match self.policy().need {
@@ -152,14 +163,20 @@ impl Call {
             let bad = |bad: BadNamespace| Invalid::one("namespace", bad.to_string());
             named.parse().map_err(bad)?
         };
-        self.acts_in(&namespace);
         if !holder.reaches(&namespace) {
+            self.is_about(&namespace);
             let message = format!("this token is not for namespace {namespace}");
             return Err(Refusal::new(Code::Forbidden, "NAMESPACE_DENIED", message));
         }
         match right {
-            Some(right) if !holder.may(right, &namespace) => Err(self.scope_missing(right, Some(&namespace))),
-            _ => Ok(Some(namespace)),
+            Some(right) if !holder.may(right, &namespace) => {
+                self.is_about(&namespace);
+                Err(self.scope_missing(right, Some(&namespace)))
+            }
+            _ => {
+                self.acts_in(&namespace)?;
+                Ok(Some(namespace))
+            }
         }
     }
 
@@ -173,10 +190,22 @@ impl Call {
         matches!(self.caller(), Caller::Holder(holder) if !holder.may(Right::Read, namespace))
     }
 
-    fn acts_in(&self, namespace: &Namespace) {
+    /// Decides that it acts there, and counts it among the calls there; of an address of MCP its tools are counted.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`.
+    fn acts_in(&self, namespace: &Namespace) -> Result<(), Refusal> {
+        if self.is_about(namespace) && self.policy().need != Need::Reaching {
+            self.0.rates.of_namespace(namespace)?;
+        }
+        Ok(())
+    }
+
+    /// Notes where it acts; whether that was not known before.
+    fn is_about(&self, namespace: &Namespace) -> bool {
         tracing::Span::current().record("namespace", namespace.as_str());
         // A call acts in one namespace; a second decision is the same one.
-        let _ = self.0.namespace.set(namespace.clone());
+        self.0.namespace.set(namespace.clone()).is_ok()
     }
 
     fn scope_missing(&self, right: Right, namespace: Option<&Namespace>) -> Refusal {

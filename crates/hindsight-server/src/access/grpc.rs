@@ -81,7 +81,8 @@ async fn unknown(access: &Access, request: Request, next: Next) -> Response {
         let message = "there is no such method: ask the reflection service which there are";
         return Refusal::new(Code::MethodNotAllowed, "NO_SUCH_METHOD", message).into_response();
     }
-    let anyone = Call::new(super::Caller::Anyone, &policy::UNKNOWN, None, String::new());
+    let anyone =
+        Call::new(super::Caller::Anyone, &policy::UNKNOWN, None, String::new(), Arc::clone(&access.rates));
     anyone.scope(next.run(request)).await
 }
 

@@ -8,7 +8,7 @@
 //! ([`bounds`]), and which ends as a line of the audit trail.
 //!
 //! Reading order: [`policy`], `call`, `admit`, `grpc` and `http` (the two fronts' doors), `bounds`, `lasting` (streams end with their
-//! credential), `failures`, `keeper`, `trail`, `tokens`, `exposure` (which addresses may be bound).
+//! credential), `failures`, `rates`, `keeper`, `trail`, `tokens`, `exposure` (which addresses may be bound).
 
 mod admit;
 mod bounds;
@@ -20,6 +20,7 @@ pub(crate) mod http;
 mod keeper;
 mod lasting;
 pub(crate) mod policy;
+mod rates;
 pub(crate) mod tokens;
 mod trail;
 

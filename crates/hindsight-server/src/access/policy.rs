@@ -123,6 +123,8 @@ pub(crate) const POLICIES: &[Policy] = &[
 
 /// Health: those who ask it have no credential.
 static HEALTH: Policy = silent("Health", Need::Open);
+/// The description of the HTTP port, which says nothing about what is stored.
+static DOCUMENT: Policy = silent("Document", Need::Open);
 /// What is measured, of all namespaces.
 static METRICS: Policy = silent("Metrics", Need::Everywhere(Observe));
 /// The description of the services.
@@ -194,6 +196,7 @@ pub(crate) fn of_route(method: &Method, path: &str) -> Option<&'static Policy> {
     match path {
         "/health" | "/livez" | "/readyz" => Some(&HEALTH),
         "/metrics" => Some(&METRICS),
+        "/openapi.json" => Some(&DOCUMENT),
         "/mcp/{namespace}" => Some(&MCP),
         "/memory/rules" if method == Method::GET => of_call("RuleService/ListRules"),
         "/memory/rules/{id}" if method == Method::GET => of_call("RuleService/GetRule"),

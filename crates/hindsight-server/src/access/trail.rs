@@ -8,7 +8,7 @@ use std::sync::{
 use std::time::{Duration, Instant};
 
 use axum::response::{IntoResponse, Response};
-use hindsight_auth::audit::{Anchor, AuditError, Event, Trail};
+use hindsight_auth::audit::{Anchor, AuditError, Event, Keep, Trail};
 use tokio::sync::oneshot;
 use tonic_types::StatusExt as _;
 
@@ -16,7 +16,7 @@ use super::admit::Access;
 use super::call::{Call, Caller};
 use super::policy::Effect;
 use crate::app::Refusal;
-use crate::config::AuditLevel;
+use crate::config::{Audit, AuditLevel};
 use crate::server::now;
 
 /// Events that wait to be written; further ones are counted as lost.
@@ -31,6 +31,7 @@ const HEAD_PERIOD: Duration = Duration::from_secs(3_600);
 /// The way to the thread that writes.
 pub(super) struct AuditLog {
     level: AuditLevel,
+    keep: Keep,
     sender: OnceLock<SyncSender<Job>>,
     lost: Arc<AtomicU64>,
 }
@@ -42,8 +43,9 @@ enum Job {
 }
 
 impl AuditLog {
-    pub(super) fn new(level: AuditLevel) -> AuditLog {
-        AuditLog { level, sender: OnceLock::new(), lost: Arc::default() }
+    pub(super) fn new(config: &Audit) -> AuditLog {
+        let (level, keep) = (config.level, config.keep());
+        AuditLog { level, keep, sender: OnceLock::new(), lost: Arc::default() }
     }
 }
 
@@ -58,7 +60,8 @@ impl Access {
         }
         let trail = Trail::open(data)?;
         let (sender, jobs) = sync_channel(QUEUE);
-        let writer = Writer { trail, jobs, lost: Arc::clone(&self.audit.lost), failing: false };
+        let writer =
+            Writer { trail, keep: self.audit.keep, jobs, lost: Arc::clone(&self.audit.lost), failing: false };
         let failed = |source| AuditError { op: "start the thread of", path: data.to_owned(), source };
         std::thread::Builder::new().name("audit".into()).spawn(move || writer.run()).map_err(failed)?;
         // A trail is opened once.
@@ -213,6 +216,7 @@ fn outcome(response: &Response) -> String {
 /// The thread.
 struct Writer {
     trail: Trail,
+    keep: Keep,
     jobs: Receiver<Job>,
     lost: Arc<AtomicU64>,
     failing: bool,
@@ -221,6 +225,7 @@ struct Writer {
 impl Writer {
     fn run(mut self) {
         let (mut unsynced, mut told) = (None::<Instant>, Instant::now());
+        self.give_up_old();
         loop {
             let first = match unsynced {
                 Some(since) => self.jobs.recv_timeout(SYNC.saturating_sub(since.elapsed())),
@@ -244,6 +249,7 @@ impl Writer {
             }
             if told.elapsed() >= HEAD_PERIOD {
                 told = Instant::now();
+                self.give_up_old();
                 if let Some(head) = self.trail.head() {
                     tracing::info!(%head, "the audit trail ends here");
                 }
@@ -298,6 +304,18 @@ impl Writer {
     fn sync(&mut self) {
         if let Err(error) = self.trail.sync() {
             self.tell(&error);
+        }
+    }
+
+    /// Removes what need not be kept.
+    fn give_up_old(&mut self) {
+        match self.trail.keep(self.keep, now()) {
+            Ok(given) if given.files == 0 => {}
+            Ok(given) => {
+                let (files, bytes, entries) = (given.files, given.bytes, given.entries);
+                tracing::info!(files, bytes, entries, "old files of the audit trail were removed");
+            }
+            Err(error) => self.tell(&error),
         }
     }
 

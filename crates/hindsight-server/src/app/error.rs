@@ -41,6 +41,9 @@ pub(crate) enum AppError {
     /// Too many calls wait for the engine.
     #[error("too many calls wait already: try again in a moment")]
     Overloaded,
+    /// Too many calls of one namespace wait for the engine.
+    #[error("too many calls of this namespace wait already: try again in a moment")]
+    NamespaceOverloaded,
     /// A backup is being taken.
     #[error("a backup is being taken already: try again when it is done")]
     BackupRuns,
@@ -67,7 +70,10 @@ impl AppError {
         match self {
             AppError::Engine(error) | AppError::QueryVector(error) => code_of(error.kind()).word(),
             AppError::ForeignModel { .. } | AppError::NothingToEmbed { .. } => Code::Invalid.word(),
-            AppError::Overloaded | AppError::BackupRuns | AppError::Draining => Code::Unavailable.word(),
+            AppError::Overloaded
+            | AppError::NamespaceOverloaded
+            | AppError::BackupRuns
+            | AppError::Draining => Code::Unavailable.word(),
             AppError::Refused(refusal) => refusal.code.word(),
             AppError::Embed(_) | AppError::Panicked => Code::Internal.word(),
         }
@@ -79,7 +85,7 @@ impl AppError {
             AppError::Engine(error) | AppError::QueryVector(error) => error.reason(),
             AppError::ForeignModel { .. } => "MODEL_MISMATCH",
             AppError::NothingToEmbed { .. } => "FIELD_INVALID",
-            AppError::Overloaded | AppError::BackupRuns => "OVERLOADED",
+            AppError::Overloaded | AppError::NamespaceOverloaded | AppError::BackupRuns => "OVERLOADED",
             AppError::Refused(refusal) => refusal.reason,
             AppError::Draining => "DRAINING",
             AppError::Embed(_) | AppError::Panicked => "INTERNAL",

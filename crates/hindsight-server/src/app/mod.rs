@@ -1,10 +1,11 @@
 //! The application layer: what every front calls. It embeds texts that came without vectors, keeps the engine's
 //! calls within bounds and off the network's threads, and shows an answer only when the log is synced up to it.
 //!
-//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`,
+//! Reading order: this file, `embedding` (which texts get a vector), `write`, `learn`, `read`, `recall`, `page`, `settings`, `purge`, `jobs`, `backup`, `sessions`, `watch`, `gate`, `budget`,
 //! `error` and `refusal` (what a caller is told).
 
 mod backup;
+mod budget;
 mod embedding;
 mod error;
 mod gate;
@@ -22,6 +23,7 @@ mod watch;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hindsight_core::limits::NAMESPACES_MAX;
 use hindsight_core::{Lsn, Timestamp};
@@ -29,6 +31,7 @@ use hindsight_embed::Embedder;
 use hindsight_engine::{Engine, NamespaceSummary, Unsynced};
 
 pub(crate) use backup::BackupPart;
+pub(crate) use budget::{Budget, Share};
 pub(crate) use error::AppError;
 pub(crate) use purge::shown;
 pub(crate) use refusal::{Code, Refusal};
@@ -45,6 +48,7 @@ use gate::Gate;
 pub(crate) struct App {
     worker: Arc<Worker>,
     gate: Gate,
+    budget: Budget,
     backups: backup::Backups,
     watches: watch::Watches,
     metrics: Arc<Metrics>,
@@ -114,7 +118,8 @@ impl App {
         let min_chars = config.embedding.min_chars;
         App {
             worker: Arc::new(Worker { engine, embedder, min_chars }),
-            gate: Gate::new(calls, config.limits.engine_queue),
+            gate: Gate::new(calls, config.limits.engine_queue, config.limits.engine_queue_of_namespace),
+            budget: Budget::new(config.limits.reading_bytes, Duration::from_millis(config.timeouts.queue_ms)),
             backups: backup::Backups::default(),
             watches: watch::Watches::new(config, phase),
             metrics,
@@ -125,6 +130,11 @@ impl App {
     /// How many calls are inside the engine, and how many wait for it.
     pub(crate) fn load(&self) -> (usize, usize) {
         self.gate.load()
+    }
+
+    /// Memory for reading requests.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How many watch.
@@ -200,7 +210,8 @@ impl App {
         &self,
         work: impl FnOnce(&Worker) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
-        let pass = self.gate.enter().await?;
+        let whose = access::Call::current().and_then(|call| call.namespace().cloned());
+        let pass = self.gate.enter(whose).await?;
         let worker = Arc::clone(&self.worker);
         let span = tracing::Span::current();
         let task = tokio::task::spawn_blocking(move || {

@@ -12,6 +12,20 @@ use super::AppError;
 /// When it makes sense to ask a full disk again: it is looked at twice a second, and nobody frees space sooner.
 const DISK_FULL_RETRY: Duration = Duration::from_secs(5);
 
+/// Most characters of what a caller is told, of what is told of one field, and of the name of one.
+const TOLD_CHARS_MAX: usize = 600;
+const DESCRIPTION_CHARS_MAX: usize = 300;
+const NAME_CHARS_MAX: usize = 120;
+/// Most fields that are told of.
+const VIOLATIONS_MAX: usize = 20;
+
+fn clip(text: &mut String, most: usize) {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+}
+
 /// What kind of no it is; each front has one number for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -108,6 +122,19 @@ impl Refusal {
         Refusal::new(Code::Internal, "INTERNAL", AppError::Panicked.to_string())
     }
 
+    /// What of it goes over the wire: a caller who sends much is not shown all of it again, since what is told goes into a head
+    /// that has its limit, too.
+    pub(crate) fn clipped(mut self) -> Refusal {
+        clip(&mut self.message, TOLD_CHARS_MAX);
+        self.violations.truncate(VIOLATIONS_MAX);
+        for violation in &mut self.violations {
+            clip(&mut violation.field, NAME_CHARS_MAX);
+            clip(&mut violation.description, DESCRIPTION_CHARS_MAX);
+        }
+        self.metadata.values_mut().for_each(|value| clip(value, NAME_CHARS_MAX));
+        self
+    }
+
     fn with_violation(mut self, field: &str) -> Refusal {
         let description = self.message.clone();
         self.violations.push(Violation { field: field.to_owned(), description });
@@ -135,7 +162,7 @@ impl From<AppError> for Refusal {
             AppError::NothingToEmbed { .. } => {
                 Refusal::new(Code::Invalid, "FIELD_INVALID", error.to_string()).with_violation("query")
             }
-            AppError::Overloaded => Refusal::overloaded(error.to_string()),
+            AppError::Overloaded | AppError::NamespaceOverloaded => Refusal::overloaded(error.to_string()),
             AppError::BackupRuns => {
                 let refusal = Refusal::overloaded(error.to_string());
                 Refusal { retry_after: Some(Duration::from_secs(10)), ..refusal }
@@ -300,6 +327,20 @@ mod tests {
             given_model: "b".into(),
             given: 2,
         }
+    }
+
+    #[test]
+    fn s5_what_a_caller_sent_is_not_shown_back_without_end() {
+        let mut refusal = Refusal::new(Code::Invalid, "FIELD_INVALID", "字".repeat(5_000));
+        let violation = Violation { field: "f".repeat(5_000), description: "d".repeat(5_000) };
+        refusal.violations = vec![violation; 500];
+        let clipped = refusal.clipped();
+        assert_eq!(clipped.message.chars().count(), TOLD_CHARS_MAX + 1);
+        assert_eq!(clipped.violations.len(), VIOLATIONS_MAX);
+        let violation = &clipped.violations[0];
+        assert_eq!((violation.field.chars().count(), violation.description.chars().count()), (121, 301));
+        let short = Refusal::new(Code::Invalid, "FIELD_INVALID", "short");
+        assert_eq!(short.clone().clipped(), short);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hindsight_auth::audit::Keep;
 use serde::{Deserialize, Serialize};
 
 /// `[auth]`: who may call.
@@ -28,12 +29,30 @@ pub struct TlsFiles {
 }
 
 /// `[audit]`: the record of who did what.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Audit {
     /// `level`: `off`, `changes` (and whatever was refused), `all` (reads too), or `auto`: all where a token is needed, else
     /// changes. Default `auto`.
     pub level: AuditLevel,
+    /// `keep_days`: files of the trail whose entries are all older are removed; the trail says so. 0: none. Default 365.
+    pub keep_days: u32,
+    /// `keep_bytes`: the oldest files are removed when those that are ended have more bytes together. 0: any number.
+    /// Default 0.
+    pub keep_bytes: u64,
+}
+
+impl Audit {
+    /// How much of the trail is kept.
+    pub(crate) fn keep(&self) -> Keep {
+        Keep { days: self.keep_days, bytes: self.keep_bytes }
+    }
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Audit { level: AuditLevel::default(), keep_days: 365, keep_bytes: 0 }
+    }
 }
 
 /// What goes into the audit trail.

@@ -102,6 +102,16 @@ pub struct Limits {
     pub engine_calls: usize,
     /// `watchers`: most watches of the change feed at once. Default 256.
     pub watchers: usize,
+    /// `calls_per_second_of_token`: most calls with one token in a second, on the average; as many may come at once. 0: any
+    /// number. Default 0.
+    pub calls_per_second_of_token: u32,
+    /// `calls_per_second_of_namespace`: the same of one namespace, whoever calls. Default 0.
+    pub calls_per_second_of_namespace: u32,
+    /// `reading_bytes`: memory for requests while they are read and worked on, counted as 64 times their length, in bytes; more
+    /// wait `timeouts.queue_ms`. Default 536870912 (512 MiB).
+    pub reading_bytes: u64,
+    /// `engine_queue_of_namespace`: most calls of one namespace that wait for the engine. Default 256.
+    pub engine_queue_of_namespace: usize,
     /// `engine_queue`: most calls that wait for the engine; further ones are refused with `OVERLOADED`. Default 2048.
     pub engine_queue: usize,
 }
@@ -269,8 +279,7 @@ impl Config {
 }
 
 fn file_text(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+    std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
 }
 
 /// The variables of this process that are text.
@@ -317,6 +326,10 @@ impl Default for Limits {
             engine_calls: 0,
             watchers: 256,
             engine_queue: 2048,
+            engine_queue_of_namespace: 256,
+            reading_bytes: 512 << 20,
+            calls_per_second_of_token: 0,
+            calls_per_second_of_namespace: 0,
         }
     }
 }

@@ -127,3 +127,34 @@ fn l2_life_is_set_in_days() {
     assert_eq!((rules.keep.episode, rules.keep_unrecalled.fact, rules.forgotten), (7, 9, 0));
     assert_eq!((rules.episodes_per_task_type, rules.keep_unrecalled.episode), (20, 60));
 }
+
+/// Every key with its default, as TOML has it.
+fn keys(prefix: &str, table: &toml::Table, found: &mut std::collections::BTreeMap<String, String>) {
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            toml::Value::Table(inner) => keys(&key, inner, found),
+            value => drop(found.insert(key, value.to_string())),
+        }
+    }
+}
+
+#[test]
+fn i7_the_table_of_the_docs_has_every_key_with_its_unit_and_default_and_no_other() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+    let text = std::fs::read_to_string(docs).unwrap();
+    let table = text.split("\n## Configuration\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut written = std::collections::BTreeMap::new();
+    for row in table.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        assert!(cells.len() >= 4 && cells[1].trim() != "" && cells[3].len() > 10, "{row}");
+        let unquote = |text: &str| text.trim().trim_matches('`').to_owned();
+        let names: Vec<String> = cells[0].split(", ").map(unquote).collect();
+        let defaults: Vec<String> = cells[2].split("`, `").map(unquote).collect();
+        assert_eq!(names.len(), defaults.len(), "{row}");
+        written.extend(names.into_iter().zip(defaults));
+    }
+    let mut there = std::collections::BTreeMap::new();
+    keys("", &toml::Table::try_from(Config::default()).unwrap(), &mut there);
+    assert_eq!(written, there);
+}

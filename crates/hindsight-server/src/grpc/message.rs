@@ -13,7 +13,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use tonic::{Code, Status};
 
-use crate::app::{self, Refusal};
+use crate::app::{self, Budget, Refusal};
 
 /// A flag and a length of four bytes stand before each message (gRPC over HTTP/2, Length-Prefixed-Message).
 const PREFIX_BYTES: usize = 5;
@@ -24,8 +24,17 @@ const OURS: &str = "/hindsight.v1.";
 /// How much of a message that is refused is read, in limits, so that its sender comes to reading the answer.
 const DISCARD_LIMITS: usize = 4;
 
-/// The middleware before the services; `limit` is the largest message in bytes.
-pub(super) async fn check(State(limit): State<usize>, request: Request, next: Next) -> Response {
+/// What reading a message may cost.
+#[derive(Clone)]
+pub(super) struct Reading {
+    /// The largest message in bytes.
+    pub(super) limit: usize,
+    pub(super) budget: Budget,
+}
+
+/// The middleware before the services.
+pub(super) async fn check(State(reading): State<Reading>, request: Request, next: Next) -> Response {
+    let Reading { limit, budget } = reading;
     // The standard services take streams, where a client may wait for the reply's head before its first message.
     if !request.uri().path().starts_with(OURS) {
         return explain(next.run(request).await);
@@ -56,6 +65,11 @@ pub(super) async fn check(State(limit): State<usize>, request: Request, next: Ne
         }
         return Refusal::too_large("message", u64::try_from(length).ok(), limit).into_response();
     }
+    // Held until the call is answered: what the message became lives as long.
+    let _share = match budget.share(length(&first).unwrap_or_default()).await {
+        Ok(share) => share,
+        Err(refusal) => return refusal.into_response(),
+    };
     let whole = stream::iter(first.into_iter().map(Ok)).chain(frames);
     explain(next.run(Request::from_parts(parts, Body::from_stream(whole))).await)
 }

@@ -73,6 +73,7 @@ pub(crate) fn router(
             .register_encoded_file_descriptor_set(DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
+    let reading = message::Reading { limit: read_max, budget: app.budget().clone() };
     // grpcurl and others still ask for v1alpha.
     let routes = Routes::new(memory)
         .add_service(namespace)
@@ -86,7 +87,7 @@ pub(crate) fn router(
     Ok(routes
         .into_axum_router()
         .layer(from_fn_with_state(read_max, door::enter))
-        .layer(from_fn_with_state(read_max, message::check))
+        .layer(from_fn_with_state(reading, message::check))
         .layer(from_fn_with_state(Arc::clone(access), door::admit))
         .layer(from_fn_with_state(call_guard, guard)))
 }

@@ -20,7 +20,7 @@ pub(crate) fn reply(refusal: Refusal) -> Response {
 }
 
 fn status(refusal: Refusal) -> Status {
-    let Refusal { code, reason, message, violations, metadata, retry_after } = refusal;
+    let Refusal { code, reason, message, violations, metadata, retry_after } = refusal.clipped();
     let metadata: HashMap<String, String> =
         metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let mut details = ErrorDetails::with_error_info(reason, ERROR_DOMAIN, metadata);

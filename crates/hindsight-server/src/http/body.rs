@@ -13,6 +13,12 @@ use crate::app::Refusal;
 /// How much of a body that is refused is read, in limits, so that its sender comes to reading the answer.
 const DISCARD_LIMITS: usize = 4;
 
+/// How many bytes a body has at most: what it announces, or the limit.
+pub(super) fn length(request: &Request, limit: usize) -> usize {
+    let announced = request.body().size_hint().upper();
+    announced.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(limit).min(limit)
+}
+
 /// Reads the whole body. Its type is not looked at: what is JSON is taken as JSON.
 ///
 /// # Errors

@@ -8,10 +8,13 @@ use serde_json::{Map, Value};
 
 use super::{body, fields::Fields, json};
 use crate::access::{self, http::NAMESPACE};
-use crate::app::Refusal;
+use crate::app::{Budget, Refusal, Share};
 
 /// The request id as a header.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// The version that a change is about, as a header.
+const IF_MATCH: &str = "if-match";
 
 /// The fields of a request, and its headers.
 pub(super) struct Call {
@@ -19,14 +22,17 @@ pub(super) struct Call {
     headers: HeaderMap,
     /// What the door decided about it.
     admitted: Option<access::Call>,
+    /// Held as long as the call is: what its body became lives as long.
+    _share: Share,
 }
 
 impl Call {
     /// Reads the body; a request without one brings its fields as query parameters.
     ///
     /// # Errors
-    /// When the body is too large or no JSON object, or both are there.
-    pub(super) async fn of(request: Request, body_max: usize) -> Result<Call, Refusal> {
+    /// When too much is being read, the body is too large or no JSON object, or both are there.
+    pub(super) async fn of(request: Request, body_max: usize, budget: &Budget) -> Result<Call, Refusal> {
+        let share = budget.share(body::length(&request, body_max)).await?;
         let (parts, bytes) = body::read(request, body_max).await?;
         let has_query = parts.uri.query().is_some_and(|query| !query.is_empty());
         let fields = match (bytes.is_empty(), has_query) {
@@ -39,7 +45,7 @@ impl Call {
             (false, false) => Fields::of_body(&bytes)?,
         };
         let admitted = parts.extensions.get::<access::Call>().cloned();
-        Ok(Call { fields, headers: parts.headers, admitted })
+        Ok(Call { fields, headers: parts.headers, admitted, _share: share })
     }
 
     /// The namespace, of the fields, of the header, or the only one of the caller's credential: decided by the locks.
@@ -93,6 +99,28 @@ impl Call {
     /// When it is not ASCII.
     pub(super) fn header(&self, name: &str) -> Result<Option<&str>, Invalid> {
         text(&self.headers, name)
+    }
+
+    /// The version that a change is about, of the fields or of the header `If-Match`.
+    ///
+    /// # Errors
+    /// When they differ, or the header holds no version.
+    pub(super) fn version(&mut self) -> Result<Option<u64>, Invalid> {
+        let field: Option<u64> = self.fields.take("version")?;
+        let header = match text(&self.headers, IF_MATCH)?.filter(|tag| *tag != "*") {
+            None => None,
+            Some(tag) => {
+                let bad =
+                    || Invalid::one(IF_MATCH, "is no version: expected one such as \"3\", as ETag has it");
+                Some(tag.trim().trim_matches('"').parse().map_err(|_| bad())?)
+            }
+        };
+        match (field, header) {
+            (Some(field), Some(header)) if field != header => {
+                Err(Invalid::one("version", "is not the If-Match header: give one of them"))
+            }
+            (field, header) => Ok(field.or(header)),
+        }
     }
 
     /// How a write is carried out.

@@ -5,7 +5,7 @@ use hindsight_core::{Invalid, Memory, MemoryId, Patch};
 use hindsight_engine::{Affected, ForgetRequest, ForgetTarget, Maker, RestoreRequest, UpdateRequest};
 use serde::Serialize;
 
-use super::{Http, Reply, answer};
+use super::{Http, Reply, answer, answer_at};
 
 /// What became of an update.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ pub(super) async fn update(State(http): State<Http>, request: Request) -> Reply 
     let namespace = call.namespace()?;
     let id = call.fields.take("id")?;
     let id = id.ok_or_else(|| Invalid::one("id", "is missing: name the memory to change"))?;
-    let version = call.fields.take("version")?;
+    let version = call.version()?;
     let vectors = call.fields.vectors()?;
     let allow_forgotten = call.fields.take("allow_forgotten")?.unwrap_or(false);
     let request_id = call.request_id()?;
@@ -48,7 +48,10 @@ pub(super) async fn update(State(http): State<Http>, request: Request) -> Reply 
     let update =
         UpdateRequest { id, patch, version, vectors, maker: Maker::Caller, request_id, allow_forgotten };
     let written = http.app.update(namespace, update).await?;
-    answer(&UpdateReply { memory: written.memory, revision: written.revision.0, replayed: written.replayed })
+    let version = written.memory.version;
+    let reply =
+        UpdateReply { memory: written.memory, revision: written.revision.0, replayed: written.replayed };
+    answer_at(version, &reply)
 }
 
 /// Takes memories out of recall: those named, or those that match.

@@ -16,6 +16,7 @@ mod jobs;
 mod json;
 mod learn;
 mod mcp;
+pub(crate) mod openapi;
 mod operations;
 pub(crate) mod problem;
 mod purge;
@@ -101,6 +102,7 @@ const PATHS: &[&str] = &[
     "/livez",
     "/readyz",
     "/metrics",
+    "/openapi.json",
 ];
 
 /// Everything that answers on the HTTP port.
@@ -160,6 +162,7 @@ pub(crate) fn router(
         .route("/health", get(operations::ready))
         .route("/readyz", get(operations::ready))
         .route("/livez", get(operations::live))
+        .route("/openapi.json", get(openapi::show))
         .route("/metrics", get(operations::metrics))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
@@ -184,8 +187,17 @@ async fn no_such_method(method: Method, uri: Uri) -> Refusal {
 
 impl Http {
     async fn call(&self, request: axum::extract::Request) -> Result<call::Call, Refusal> {
-        call::Call::of(request, self.body_max).await
+        call::Call::of(request, self.body_max, self.app.budget()).await
     }
+}
+
+/// As [`answer`], of one memory: its version is the tag that `If-Match` of a change takes (RFC 9110, 8.8.3).
+fn answer_at(version: u64, value: &impl serde::Serialize) -> Reply {
+    let mut response = answer(value)?;
+    if let Ok(tag) = http::HeaderValue::try_from(format!("\"{version}\"")) {
+        response.headers_mut().insert(http::header::ETAG, tag);
+    }
+    Ok(response)
 }
 
 fn answer(value: &impl serde::Serialize) -> Reply {

@@ -5,7 +5,7 @@ use hindsight_core::{Filter, Invalid, Memory};
 use hindsight_engine::ListRequest;
 use serde::Serialize;
 
-use super::{Http, Reply, answer, call};
+use super::{Http, Reply, answer, answer_at, call};
 use crate::app::page::{self, Listing};
 
 /// One memory.
@@ -34,7 +34,7 @@ pub(super) async fn get(State(http): State<Http>, request: Request) -> Reply {
     let agent = call.fields.take("agent_id")?;
     call.fields.finish()?;
     let got = http.app.get(namespace, id, agent).await?;
-    answer(&GetReply { memory: got.memory, revision: got.revision.0 })
+    answer_at(got.memory.version, &GetReply { memory: got.memory, revision: got.revision.0 })
 }
 
 /// Lists memories page by page. Conditions may stand beside the call's own fields.

@@ -184,7 +184,7 @@ pub(super) async fn get(State(http): State<Http>, Path(id): Path<String>, reques
 pub(super) async fn update(State(http): State<Http>, Path(id): Path<String>, request: Request) -> Reply {
     let mut call = http.call(request).await?;
     let (namespace, id) = (call.namespace()?, id_of(&id)?);
-    let version = call.fields.take("version")?;
+    let version = call.version()?;
     let request_id = call.request_id()?;
     let patch: RulePatch = call.fields.rest()?;
     let update = RuleUpdateRequest { id, patch, version, request_id };

@@ -7,7 +7,7 @@ use hindsight_engine::{EngineError, ItemWritten, WriteItem, Written};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Http, Reply, answer, fields::Fields};
+use super::{Http, Reply, answer, answer_at, fields::Fields};
 use crate::app::{AppError, Batch, Refusal};
 
 /// What became of a write.
@@ -61,7 +61,8 @@ pub(super) async fn write(State(http): State<Http>, request: Request) -> Reply {
     let namespace = call.namespace()?;
     let options = call.options()?;
     let item = item(call.fields)?;
-    answer(&WriteReply::from(http.app.write(namespace, item, options).await?))
+    let reply = WriteReply::from(http.app.write(namespace, item, options).await?);
+    answer_at(reply.memory.version, &reply)
 }
 
 /// Stores a finished task.

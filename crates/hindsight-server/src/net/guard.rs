@@ -148,6 +148,7 @@ fn finish(front: Front, outcome: Result<Response, Refusal>, id: &str) -> (Respon
             None => return (response, None),
         },
     };
+    let refusal = refusal.clipped();
     let told = Told { code: refusal.code.word(), reason: refusal.reason };
     let response = match front {
         Front::Grpc => grpc::status::reply(refusal),

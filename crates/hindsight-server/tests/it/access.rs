@@ -5,7 +5,7 @@ mod bounds;
 mod door;
 mod fronts;
 mod matrix;
-mod raw;
+pub(crate) mod raw;
 mod streams;
 mod tenants;
 mod tls;

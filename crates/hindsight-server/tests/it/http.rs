@@ -168,3 +168,105 @@ async fn a_page_of_another_site_is_refused() {
     assert_eq!(own.status, 200);
     assert_eq!(server.contents().await, ["x"]);
 }
+
+/// The field names that a path takes, as the server says when it is given one that it does not know.
+async fn fields_of(server: &TestServer, method: &str, path: &str) -> std::collections::BTreeSet<String> {
+    let id = "mem_01J00000000000000000000000";
+    let path = path.replace("{id}", id).replace("{namespace}", "ops");
+    let right = [
+        json!({}),
+        json!({"id": id}),
+        json!({"session_id": "s"}),
+        json!({"items": []}),
+        json!({"job": "purge"}),
+    ];
+    for also in right {
+        for namespace in [Some("ops"), None] {
+            let mut body = also.clone();
+            body["zzqqzzqqzz"] = json!(1);
+            if let Some(namespace) = namespace {
+                body["namespace"] = json!(namespace);
+            }
+            let answer = server.http(&method.to_uppercase(), &path, body).await;
+            let told = answer.body["violations"][0].clone();
+            if told["field"] != "zzqqzzqqzz" {
+                continue;
+            }
+            let told = told["description"].as_str().unwrap();
+            let names = told.split("expected one of ").nth(1).unwrap_or_default();
+            return names.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        }
+    }
+    panic!("{method} {path} never named its fields");
+}
+
+#[tokio::test]
+async fn i5_the_document_names_the_fields_that_each_path_takes_and_no_others() {
+    let server = TestServer::start().await;
+    let (status, _, text) = server.http_text("GET", "/openapi.json", &[], b"").await;
+    assert_eq!(status, 200);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document, hindsight_server::openapi());
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, described) in methods.as_object().unwrap() {
+            let probes = ["/health", "/livez", "/readyz", "/info"];
+            if probes.contains(&path.as_str()) {
+                assert_eq!(server.http("GET", path, Value::Null).await.status, 200, "{path}");
+                continue;
+            }
+            let in_body = &described["requestBody"]["content"]["application/json"]["schema"]["properties"];
+            let mut named: std::collections::BTreeSet<String> = match in_body.as_object() {
+                Some(properties) => properties.keys().cloned().collect(),
+                None => {
+                    let parameters = described["parameters"].as_array().unwrap().iter();
+                    let query = parameters.filter(|parameter| parameter["in"] == "query");
+                    query.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect()
+                }
+            };
+            // A refusal is cut where it gets long: what it names must be described, and nearly all of it is named.
+            let told = fields_of(&server, method, path).await;
+            let missing: Vec<&String> = told.difference(&named).filter(|name| !name.ends_with('…')).collect();
+            assert!(missing.is_empty(), "{method} {path} takes {missing:?} too");
+            if !told.iter().any(|name| name.ends_with('…')) {
+                named.retain(|name| !told.contains(name));
+                assert!(named.is_empty(), "{method} {path} takes no {named:?}");
+            }
+        }
+    }
+    // What is not described is not there.
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in ["get", "post", "put", "patch", "delete"] {
+            if methods.get(method).is_none() && path != "/namespaces/drop" {
+                let place = path.replace("{id}", "x").replace("{namespace}", "x");
+                assert_eq!(
+                    server.http(&method.to_uppercase(), &place, Value::Null).await.status,
+                    405,
+                    "{method} {path}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn i5_a_version_is_an_etag_and_if_match_holds_a_change_to_it() {
+    let server = TestServer::start().await;
+    let written =
+        server.http("POST", "/memory/write", json!({"namespace": "ops", "content": "tea at four"})).await;
+    assert!(written.head.to_lowercase().contains("etag: \"1\""), "{written:?}");
+    let id = written.body["memory"]["id"].clone();
+    let change = json!({"namespace": "ops", "id": id, "content": "tea at five"}).to_string();
+    let update = async |tag: &str| {
+        server.http_raw("PUT", "/memory/update", &[("if-match", tag)], change.as_bytes()).await
+    };
+    let changed = update("\"1\"").await;
+    assert_eq!(changed.status, 200, "{changed:?}");
+    assert!(changed.head.to_lowercase().contains("etag: \"2\""), "{changed:?}");
+    let stale = update("\"1\"").await;
+    assert_eq!((stale.status, &stale.body["metadata"]["current_version"]), (409, &json!("2")), "{stale:?}");
+    assert_eq!(update("W/soon").await.status, 400);
+    let got = server
+        .http("GET", &format!("/memory/get?namespace=ops&id={}", id.as_str().unwrap()), Value::Null)
+        .await;
+    assert!(got.head.to_lowercase().contains("etag: \"2\""), "{got:?}");
+}

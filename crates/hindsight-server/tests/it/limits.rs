@@ -7,6 +7,7 @@ use tokio::net::TcpStream;
 use tonic::Code;
 use tonic_types::StatusExt;
 
+use crate::access::{LONG_AGO, Locked, raw, wish};
 use crate::support::{TestServer, draft};
 
 #[tokio::test]
@@ -137,4 +138,79 @@ async fn a_message_or_method_that_does_not_exist_is_told() {
     for path in ["/hindsight.v1.MemoryService/Wrote", "/hindsight.v9.MemoryService/Write"] {
         assert_eq!(told(path).await, (Code::Unimplemented, "NO_SUCH_METHOD".to_owned()), "{path}");
     }
+}
+
+#[tokio::test]
+async fn s6_a_token_and_a_namespace_may_only_have_so_many_calls_a_second() {
+    let make = |store: &hindsight_auth::TokenStore, name: &str| {
+        store.create(wish(name, &["*=read,write"]), LONG_AGO).unwrap().0.expose()
+    };
+    let (locked, tokens) = Locked::with(
+        |store| ["one", "two", "three"].map(|name| make(store, name)),
+        |config| {
+            config.limits.calls_per_second_of_token = 3;
+            config.limits.calls_per_second_of_namespace = 5;
+        },
+    )
+    .await;
+    let channel = locked.server.channel().await;
+    let call = async |token: &str, namespace: &str| {
+        let mut wire = v1::memory_service_client::MemoryServiceClient::new(channel.clone());
+        let list = v1::ListRequest { namespace: namespace.into(), ..Default::default() };
+        wire.list(raw::request(Some(token), list)).await.err()
+    };
+    let refused = async |token: &str, namespace: &str| {
+        let mut last = None;
+        for _ in 0..6 {
+            last = call(token, namespace).await.filter(|status| status.code() == Code::ResourceExhausted);
+            if last.is_some() {
+                break;
+            }
+        }
+        last
+    };
+    let status = refused(&tokens[0], "ops").await.unwrap();
+    let details = status.get_error_details();
+    assert_eq!(details.error_info().unwrap().reason, "RATE_LIMITED");
+    let wait = details.retry_info().unwrap().retry_delay.unwrap();
+    assert!(!wait.is_zero() && wait.as_millis() < 500, "{wait:?}");
+    // Another token is not meant by that, but the namespace is by both together.
+    assert!(refused(&tokens[1], "ops").await.is_some());
+    assert_ne!(call(&tokens[2], "home").await.map(|status| status.code()), Some(Code::ResourceExhausted));
+    let answer = loop {
+        let answer = locked.http(&tokens[2], "GET", "/stats?namespace=home", serde_json::Value::Null).await;
+        if answer.status == 429 {
+            break answer;
+        }
+    };
+    assert_eq!(answer.body["reason"], "RATE_LIMITED", "{answer:?}");
+    assert!(answer.head.to_lowercase().contains("retry-after: 1"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn s6_large_requests_share_a_budget_and_who_gets_none_is_told_when_to_come_again() {
+    let server = TestServer::with(|config| {
+        config.limits.reading_bytes = 1 << 20;
+        config.timeouts.queue_ms = 10;
+        config.timeouts.request_ms = 2_000;
+    })
+    .await;
+    // Announces a body and does not send it: its share is taken.
+    let mut slow = TcpStream::connect(server.running.http_addr()).await.unwrap();
+    slow.write_all(b"POST /memory/write HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100000\r\n\r\n{")
+        .await
+        .unwrap();
+    let refused = loop {
+        let answer = server
+            .http("POST", "/memory/write", serde_json::json!({"namespace": "ops", "content": "x"}))
+            .await;
+        if answer.status != 200 {
+            break answer;
+        }
+    };
+    assert_eq!((refused.status, &refused.body["reason"]), (503, &serde_json::json!("OVERLOADED")));
+    assert!(refused.head.to_lowercase().contains("retry-after"), "{refused:?}");
+    drop(slow);
+    let body = serde_json::json!({"namespace": "ops", "content": "room again"});
+    while server.http("POST", "/memory/write", body.clone()).await.status != 200 {}
 }

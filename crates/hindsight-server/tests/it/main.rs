@@ -5,6 +5,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod abuse;
 mod access;
 mod agent_loop;
 mod agents;

@@ -9,11 +9,11 @@ use hindsight_client::{AuditEvent, AuditQuery};
 use hindsight_core::{Timestamp, time::Span};
 use serde::Serialize;
 
-use crate::profile::Globals;
 use crate::clock;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::{Out, tell};
+use crate::profile::Globals;
 use crate::screen::{counted, flat, grouped, text_of};
 
 /// What to do with the trail.

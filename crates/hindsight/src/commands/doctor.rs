@@ -34,7 +34,8 @@ pub(crate) async fn run(args: DoctorArgs, globals: Globals, out: &mut Out) -> Re
             Some(config)
         }
         Err(error) => {
-            let fix = "correct that place; `hindsight config show --effective` says where each value comes from";
+            let fix =
+                "correct that place; `hindsight config show --effective` says where each value comes from";
             found.push(Finding::wrong("configuration", error.to_string(), fix));
             None
         }

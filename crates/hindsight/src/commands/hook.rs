@@ -79,7 +79,10 @@ enum Answer {
 }
 
 /// Carries the hook out. Whatever goes wrong is said on standard error, and the agent goes on.
-pub(crate) fn run(args: &HookArgs, globals: impl FnOnce() -> Result<Globals, Failure>) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &HookArgs,
+    globals: impl FnOnce() -> Result<Globals, Failure>,
+) -> Result<(), Failure> {
     if let Err(trouble) = carried_out(args, globals) {
         tell(&format!("hindsight: memory was left out: {trouble}"));
     }
@@ -149,7 +152,8 @@ async fn retain(args: &RetainHook, globals: Globals) -> Result<(), String> {
     }
     let connection = Connection::new(globals).map_err(|failure| failure.to_string())?;
     let memories = connection.memories().map_err(|failure| failure.to_string())?;
-    let entry = |exchange: &Exchange| WriteEntry { draft: draft(exchange, session.as_deref()), vectors: None };
+    let entry =
+        |exchange: &Exchange| WriteEntry { draft: draft(exchange, session.as_deref()), vectors: None };
     let entries = exchanges.iter().map(entry).collect();
     let written =
         memories.batch_write(entries, BatchOptions::default()).await.map_err(|error| error.to_string())?;

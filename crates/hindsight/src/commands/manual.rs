@@ -42,8 +42,7 @@ pub(crate) fn man(args: &ManArgs, out: &mut Out) -> Result<(), Failure> {
     let mut root = Cli::command();
     root.build();
     if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder)
-            .map_err(|source| Failure::Create { path: folder.clone(), source })?;
+        std::fs::create_dir_all(folder).map_err(|source| Failure::Create { path: folder.clone(), source })?;
         let pages = write_all(&root, "hindsight", folder)?;
         tell(&format!("wrote {} into {}", counted(pages, "page", "pages"), folder.display()));
         return Ok(());

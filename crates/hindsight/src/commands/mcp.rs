@@ -8,7 +8,6 @@ use hindsight_mcp::{MemoryServer, Profile};
 use hindsight_server::{Config, Overrides, Server, logging};
 use rmcp::ServiceExt as _;
 
-use crate::profile::Globals;
 use crate::connection::{Connection, client_of};
 use crate::failure::Failure;
 use crate::mcp::{
@@ -16,6 +15,7 @@ use crate::mcp::{
     remote::Remote,
 };
 use crate::output::{Out, tell};
+use crate::profile::Globals;
 
 /// How to serve an agent's program.
 #[derive(Debug, Args)]

@@ -9,11 +9,11 @@ use hindsight_client::TokenWish;
 use hindsight_core::{Invalid, SourceKind, Timestamp, time::Span};
 use serde::Serialize;
 
-use crate::profile::Globals;
 use crate::clock;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::{Format, Out, tell};
+use crate::profile::Globals;
 use crate::screen::text_of;
 
 /// What to do with tokens.

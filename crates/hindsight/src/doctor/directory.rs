@@ -27,7 +27,8 @@ pub(crate) fn look(config: &Config) -> Vec<Finding> {
     let shown = data.display();
     match std::fs::metadata(data) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let mut found = vec![Finding::ok(CHECK, format!("{shown} is not there; `hindsight serve` makes it"))];
+            let mut found =
+                vec![Finding::ok(CHECK, format!("{shown} is not there; `hindsight serve` makes it"))];
             found.extend(existing_parent(data).map(|parent| room(parent, config)));
             found
         }
@@ -57,7 +58,10 @@ pub(crate) fn newest_ms(data: &Path) -> Option<i64> {
 }
 
 fn existing_parent(data: &Path) -> Option<&Path> {
-    data.ancestors().skip(1).map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path }).find(|path| path.is_dir())
+    data.ancestors()
+        .skip(1)
+        .map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path })
+        .find(|path| path.is_dir())
 }
 
 fn owner(data: &Path, about: &std::fs::Metadata) -> Finding {
@@ -70,12 +74,18 @@ fn owner(data: &Path, about: &std::fs::Metadata) -> Finding {
         Some(me) if me != about.uid() => {
             let detail = format!("{shown} is user {}'s, and this is user {me}", about.uid());
             // Root may open it; but what root makes in it the server's user can't.
-            let fix = format!("`chown -R {me} {shown}`, or run as user {}: `sudo -u '#{}' hindsight …`", about.uid(), about.uid());
+            let fix = format!(
+                "`chown -R {me} {shown}`, or run as user {}: `sudo -u '#{}' hindsight …`",
+                about.uid(),
+                about.uid()
+            );
             if me == 0 { Finding::warning(CHECK, detail, fix) } else { Finding::wrong(CHECK, detail, fix) }
         }
-        _ if mode & 0o300 != 0o300 => {
-            Finding::wrong(CHECK, format!("{shown} has mode {mode:o} and can't be written"), format!("`chmod 700 {shown}`"))
-        }
+        _ if mode & 0o300 != 0o300 => Finding::wrong(
+            CHECK,
+            format!("{shown} has mode {mode:o} and can't be written"),
+            format!("`chmod 700 {shown}`"),
+        ),
         _ if mode & 0o077 != 0 => Finding::warning(
             CHECK,
             format!("{shown} has mode {mode:o}: others of this machine may see what is in it"),
@@ -99,7 +109,11 @@ fn format_of(data: &Path) -> Finding {
             };
         }
         Err(error) => {
-            return Finding::wrong(CHECK, format!("FORMAT can't be read: {error}"), "run this as the server's user");
+            return Finding::wrong(
+                CHECK,
+                format!("FORMAT can't be read: {error}"),
+                "run this as the server's user",
+            );
         }
     };
     let json: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -111,7 +125,11 @@ fn format_of(data: &Path) -> Finding {
             "use the newer program that wrote it",
         ),
         (Some(format), Some(_)) => Finding::ok(CHECK, format!("format {format}, which this program reads")),
-        _ => Finding::wrong(CHECK, "FORMAT can't be understood", "`hindsight verify --data DIR` says what is damaged"),
+        _ => Finding::wrong(
+            CHECK,
+            "FORMAT can't be understood",
+            "`hindsight verify --data DIR` says what is damaged",
+        ),
     }
 }
 
@@ -172,7 +190,10 @@ fn room(place: &Path, config: &Config) -> Finding {
     let least = config.storage.segment_bytes.saturating_mul(SEGMENTS_LEAST);
     let detail = format!("{} MiB free", grouped(free >> 20));
     if free < least {
-        let fix = format!("free {} MiB more: on a full disk writes are refused", grouped((least - free).div_ceil(1 << 20)));
+        let fix = format!(
+            "free {} MiB more: on a full disk writes are refused",
+            grouped((least - free).div_ceil(1 << 20))
+        );
         return Finding::warning(CHECK, detail, fix);
     }
     Finding::ok(CHECK, detail)
@@ -185,7 +206,8 @@ mod tests {
 
     #[test]
     fn the_nearest_mount_says_the_kind() {
-        let mounts = "/dev/vda / ext4 rw 0 0\nserver:/x /srv/data nfs4 rw 0 0\ntmpfs /srv/data tmpfs rw 0 0\n";
+        let mounts =
+            "/dev/vda / ext4 rw 0 0\nserver:/x /srv/data nfs4 rw 0 0\ntmpfs /srv/data tmpfs rw 0 0\n";
         assert_eq!(kind_of(mounts, Path::new("/home/a")).unwrap(), "ext4");
         assert_eq!(kind_of(mounts, Path::new("/srv/data/db")).unwrap(), "tmpfs");
         assert_eq!(kind_of(mounts, Path::new("/srv/database")).unwrap(), "ext4");
@@ -203,7 +225,10 @@ mod tests {
         let found = look(&config);
         let of = |name: &str| found.iter().find(|finding| finding.check == name).unwrap();
         assert_eq!(of("owner").fix.clone().unwrap(), format!("`chmod 700 {}`", data.display()));
-        assert_eq!((of("format").grade, of("format").fix.clone().unwrap().as_str()), (Grade::Wrong, "name another directory with --data"));
+        assert_eq!(
+            (of("format").grade, of("format").fix.clone().unwrap().as_str()),
+            (Grade::Wrong, "name another directory with --data")
+        );
         std::fs::write(data.join("FORMAT"), r#"{"format":9,"min_reader":9}"#).unwrap();
         assert!(look(&config)[1].detail.contains("format 9 wants a reader of 9"));
         std::fs::write(data.join("LOCK"), "pid 77\nsince_ms 1\n").unwrap();

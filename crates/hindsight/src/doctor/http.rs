@@ -22,7 +22,10 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -66,7 +69,10 @@ mod tests {
     #[test]
     fn an_answer_is_taken_apart_and_what_is_none_is_refused() {
         let answer = read("HTTP/1.1 503 Service Unavailable\r\nDate: x\r\n\r\n{\"a\":1}").unwrap();
-        assert_eq!((answer.status, answer.header("date"), answer.body.as_str()), (503, Some("x"), "{\"a\":1}"));
+        assert_eq!(
+            (answer.status, answer.header("date"), answer.body.as_str()),
+            (503, Some("x"), "{\"a\":1}")
+        );
         assert!(read("SSH-2.0-OpenSSH\r\n\r\n").is_none());
         assert!(read("HTTP/1.1 abc\r\n\r\n").is_none());
     }

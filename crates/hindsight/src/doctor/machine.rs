@@ -21,8 +21,13 @@ pub(crate) fn open_files(config: &Config) -> Finding {
     }
     Finding::warning(
         CHECK,
-        format!("{most} may be open; with limits.connections = {} it may want {wanted}", config.limits.connections),
-        format!("`ulimit -n {wanted}` before `hindsight serve` (systemd: LimitNOFILE={wanted}), or a smaller limits.connections"),
+        format!(
+            "{most} may be open; with limits.connections = {} it may want {wanted}",
+            config.limits.connections
+        ),
+        format!(
+            "`ulimit -n {wanted}` before `hindsight serve` (systemd: LimitNOFILE={wanted}), or a smaller limits.connections"
+        ),
     )
 }
 
@@ -48,7 +53,11 @@ pub(crate) fn clock(now_ms: i64, newest_file_ms: Option<i64>) -> Finding {
         // A second for file systems that round.
         Some(newest) if newest > now_ms + 1_000 => {
             let newest = hindsight_core::Timestamp::from_ms(newest);
-            Finding::wrong(CHECK, format!("says {now}; the newest file of the data directory is of {newest}"), FIX)
+            Finding::wrong(
+                CHECK,
+                format!("says {now}; the newest file of the data directory is of {newest}"),
+                FIX,
+            )
         }
         _ => Finding::ok(CHECK, format!("says {now}")),
     }
@@ -73,6 +82,10 @@ mod tests {
         config.limits.connections = usize::MAX;
         let finding = open_files(&config);
         let fix = finding.fix.unwrap_or_default();
-        assert!(finding.grade == Grade::Skipped || limit("Max open files") == Some(u64::MAX) || fix.contains("ulimit -n"));
+        assert!(
+            finding.grade == Grade::Skipped
+                || limit("Max open files") == Some(u64::MAX)
+                || fix.contains("ulimit -n")
+        );
     }
 }

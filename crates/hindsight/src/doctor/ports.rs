@@ -54,7 +54,9 @@ pub(crate) async fn grpc(globals: &Globals) -> Vec<Finding> {
     }
     found.push(version(&info.version));
     found.push(match &info.embedding_model {
-        Some(model) => Finding::ok("embedding model", format!("{} ({} numbers)", model.name, model.dimension)),
+        Some(model) => {
+            Finding::ok("embedding model", format!("{} ({} numbers)", model.name, model.dimension))
+        }
         None => Finding::warning(
             "embedding model",
             "the server has none: memories are found by keywords, or by vectors that you send",
@@ -69,8 +71,14 @@ fn writes(info: &ServerInfo) -> Finding {
     const CHECK: &str = "writes";
     match info.writes_refused.as_deref() {
         None => Finding::ok(CHECK, "taken"),
-        Some("DISK_FULL") => Finding::wrong(CHECK, "refused: the disk is full", "free room on the server's disk; writes are then taken by themselves"),
-        Some(reason) => Finding::wrong(CHECK, format!("refused: {reason}"), "mend the disk, and start the server again"),
+        Some("DISK_FULL") => Finding::wrong(
+            CHECK,
+            "refused: the disk is full",
+            "free room on the server's disk; writes are then taken by themselves",
+        ),
+        Some(reason) => {
+            Finding::wrong(CHECK, format!("refused: {reason}"), "mend the disk, and start the server again")
+        }
     }
 }
 
@@ -97,7 +105,10 @@ fn version(server: &str) -> Finding {
 pub(crate) async fn http(config: &Config, globals: &Globals) -> Vec<Finding> {
     const CHECK: &str = "HTTP port";
     if !config.tls.cert.as_os_str().is_empty() {
-        return vec![Finding::skipped(CHECK, "it speaks TLS, which this check does not: try `curl https://…/readyz`")];
+        return vec![Finding::skipped(
+            CHECK,
+            "it speaks TLS, which this check does not: try `curl https://…/readyz`",
+        )];
     }
     let address = config.http.to_string();
     let answer = match ask(&address, "GET", "/readyz", &[], "").await {
@@ -179,7 +190,9 @@ async fn one_call(
         Err(failure) => return Finding::skipped(check, failure.to_string()),
     }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let fix = format!("`hindsight -n {namespace} mcp config --client NAME --http http://{address}` prints what an agent's program needs");
+    let fix = format!(
+        "`hindsight -n {namespace} mcp config --client NAME --http http://{address}` prints what an agent's program needs"
+    );
     match ask(address, "POST", &format!("/mcp/{namespace}"), &headers, &body).await {
         Ok(answer) if answer.status == 200 && answer.body.contains("\"serverInfo\"") => {
             Finding::ok(check, format!("http://{address}/mcp/{namespace} answers"))

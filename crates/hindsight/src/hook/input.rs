@@ -74,9 +74,8 @@ impl Input {
     fn own_exchange(&self) -> Option<Exchange> {
         let answer = self.text(&["response", "last-assistant-message"])?;
         let messages = self.0.get("input-messages").and_then(Value::as_array);
-        let joined = messages.map(|messages| {
-            messages.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
-        });
+        let joined =
+            messages.map(|messages| messages.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"));
         let prompt = self.prompt().map(str::to_owned).or(joined)?;
         let at = self.text(&["timestamp"]).and_then(|text| text.parse::<Timestamp>().ok());
         let key = self.text(&["turn-id", "turn_id"]).unwrap_or_default().to_owned();
@@ -104,7 +103,9 @@ fn standard_input() -> Result<String, String> {
     match receiver.recv_timeout(WAIT) {
         Ok(Ok(text)) => Ok(text),
         Ok(Err(error)) => Err(format!("the input can't be read: {error}")),
-        Err(_) => Err("no input came: an agent's program hands a JSON object over on standard input".to_owned()),
+        Err(_) => {
+            Err("no input came: an agent's program hands a JSON object over on standard input".to_owned())
+        }
     }
 }
 
@@ -115,12 +116,19 @@ mod tests {
     #[test]
     fn what_each_program_tells_is_understood() {
         let claude = Input::parse(r#"{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":" how do we deploy ","cwd":"/x"}"#).unwrap();
-        assert_eq!((claude.event(), claude.prompt(), claude.session()), (Some("UserPromptSubmit"), Some("how do we deploy"), Some("s1")));
+        assert_eq!(
+            (claude.event(), claude.prompt(), claude.session()),
+            (Some("UserPromptSubmit"), Some("how do we deploy"), Some("s1"))
+        );
         assert!(claude.exchanges().unwrap().is_empty());
         let codex = Input::parse(r#"{"type":"agent-turn-complete","turn-id":"t7","input-messages":["a","b"],"last-assistant-message":"done"}"#).unwrap();
         let exchange = &codex.exchanges().unwrap()[0];
-        assert_eq!((exchange.key.as_str(), exchange.prompt.as_str(), exchange.answer.as_str()), ("t7", "a\nb", "done"));
-        let plain = Input::parse(r#"{"prompt":"q","response":"r","timestamp":"2026-01-02T03:04:05Z"}"#).unwrap();
+        assert_eq!(
+            (exchange.key.as_str(), exchange.prompt.as_str(), exchange.answer.as_str()),
+            ("t7", "a\nb", "done")
+        );
+        let plain =
+            Input::parse(r#"{"prompt":"q","response":"r","timestamp":"2026-01-02T03:04:05Z"}"#).unwrap();
         assert_eq!(plain.exchanges().unwrap()[0].at, Some("2026-01-02T03:04:05Z".parse().unwrap()));
         assert!(Input::parse("[]").is_err() && Input::parse("").is_err());
     }

@@ -74,7 +74,8 @@ fn said(content: &Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text.trim().to_owned(),
         Value::Array(parts) => {
-            let texts = parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
+            let texts =
+                parts.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str());
             texts.map(str::trim).collect::<Vec<_>>().join("\n")
         }
         _ => String::new(),
@@ -110,7 +111,9 @@ mod tests {
     #[test]
     fn the_newest_are_kept() {
         let line = |n: usize| {
-            format!("{{\"type\":\"user\",\"uuid\":\"{n}\",\"message\":{{\"content\":\"q{n}\"}}}}\n{{\"type\":\"assistant\",\"message\":{{\"content\":\"a{n}\"}}}}\n")
+            format!(
+                "{{\"type\":\"user\",\"uuid\":\"{n}\",\"message\":{{\"content\":\"q{n}\"}}}}\n{{\"type\":\"assistant\",\"message\":{{\"content\":\"a{n}\"}}}}\n"
+            )
         };
         let found = of_text(&(0..30).map(line).collect::<String>());
         assert_eq!((found.len(), found[0].key.as_str(), found[19].answer.as_str()), (20, "10", "a29"));

@@ -118,7 +118,10 @@ fn parsed<T: DeserializeOwned + Default>(path: &Path, note: &str) -> Result<T, F
     };
     toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-        Failure::Profile { place: format!("{}:{line}", path.display()), problem: format!("{}{note}", error.message()) }
+        Failure::Profile {
+            place: format!("{}:{line}", path.display()),
+            problem: format!("{}{note}", error.message()),
+        }
     })
 }
 

@@ -47,15 +47,27 @@ fn say_it(http: &str, token: &str) {
         ("/memory/forget", json!({"namespace": "ops", "filter": {"tags": [CANARY]}})),
         ("/memory/purge", json!({"namespace": "ops", "filter": {"tags": [CANARY]}, "expected_count": 7})),
         ("/memory/summarize", json!({"namespace": "ops", "entity": CANARY})),
-        ("/memory/rules", json!({"namespace": "ops", "advice": CANARY, "polarity": "avoid", "task_type": CANARY})),
+        (
+            "/memory/rules",
+            json!({"namespace": "ops", "advice": CANARY, "polarity": "avoid", "task_type": CANARY}),
+        ),
         ("/memory/consolidate", json!({"namespace": "ops"})),
         ("/sessions/open", json!({"namespace": "ops", "session_id": "s", "goal": CANARY})),
-        ("/sessions/append", json!({"namespace": "ops", "session_id": "s", "turns": [{"role": "user", "content": CANARY}]})),
+        (
+            "/sessions/append",
+            json!({"namespace": "ops", "session_id": "s", "turns": [{"role": "user", "content": CANARY}]}),
+        ),
         ("/jobs/run", json!({"job": "archive"})),
-        ("/mcp/ops", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": "memory_search", "arguments": {"query": CANARY}}})),
-        ("/mcp/ops", json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-            "params": {"name": "memory_write", "arguments": {"content": CANARY}}})),
+        (
+            "/mcp/ops",
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "memory_search", "arguments": {"query": CANARY}}}),
+        ),
+        (
+            "/mcp/ops",
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "memory_write", "arguments": {"content": CANARY}}}),
+        ),
     ] {
         let (status, answer) = say(path, body);
         assert_ne!(status, 500, "{path}: {answer}");
@@ -81,7 +93,9 @@ fn s7_no_log_line_says_what_a_memory_a_query_or_a_token_says_and_each_names_its_
     let ready: Value = serde_json::from_slice(&std::fs::read(path("ready")).unwrap()).unwrap();
     let (grpc, http) = (ready["grpc"].as_str().unwrap(), ready["http"].as_str().unwrap());
     say_it(http, &token);
-    for args in [&["write", CANARY][..], &["recall", CANARY], &["list", "--tag", CANARY], &["sessions", "list"]] {
+    for args in
+        [&["write", CANARY][..], &["recall", CANARY], &["list", "--tag", CANARY], &["sessions", "list"]]
+    {
         let mut command = program();
         command.env("HINDSIGHT_SERVER", format!("http://{grpc}")).env("HINDSIGHT_NAMESPACE", "ops");
         let ran = command.env("HINDSIGHT_TOKEN", &token).args(args).output().unwrap();

@@ -6,6 +6,7 @@
     reason = "a test stops at the first thing that is not as expected"
 )]
 
+mod abuse;
 mod access;
 mod backup;
 mod bad_input;

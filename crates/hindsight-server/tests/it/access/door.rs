@@ -144,3 +144,22 @@ async fn s6_a_token_taken_back_on_the_command_line_is_refused_soon() {
     }
     assert_eq!(client.server_info().await.unwrap_err().reason(), "TOKEN_INVALID");
 }
+
+#[tokio::test]
+async fn s1_a_database_does_not_open_because_the_file_of_its_tokens_goes_away() {
+    let locked = Locked::start().await;
+    let ask = async |token: &str| locked.http(token, "GET", "/stats?namespace=ops", Value::Null).await.status;
+    locked
+        .client(&locked.admin)
+        .await
+        .namespace("ops")
+        .unwrap()
+        .write(crate::support::draft("x"))
+        .await
+        .unwrap();
+    assert_eq!((ask("hs_garbage").await, ask(&locked.admin).await), (401, 200));
+    std::fs::remove_file(locked.store.path()).unwrap();
+    // The file is looked at twice a second.
+    tokio::time::sleep(std::time::Duration::from_millis(1_200)).await;
+    assert_eq!((ask("hs_garbage").await, ask(&locked.admin).await), (401, 200));
+}
