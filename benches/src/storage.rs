@@ -110,6 +110,14 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
+/// The processor time of this process up to now, in seconds.
+///
+/// # Errors
+/// When `/proc` is not there.
+pub(crate) fn processor_seconds() -> anyhow::Result<f64> {
+    Ok(cpu::of_process()?.as_secs_f64())
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -117,12 +125,4 @@ mod tests {
         assert_eq!(super::median(vec![9.0, 1.0, 3.0]), 3.0);
         assert_eq!(super::median(Vec::new()), 0.0);
     }
-}
-
-/// The processor time of this process up to now, in seconds.
-///
-/// # Errors
-/// When `/proc` is not there.
-pub(crate) fn processor_seconds() -> anyhow::Result<f64> {
-    Ok(cpu::of_process()?.as_secs_f64())
 }

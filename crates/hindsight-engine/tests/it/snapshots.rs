@@ -35,6 +35,9 @@ fn open(io: &MemIo, budget: Option<u64>, snapshots: SnapshotRule) -> EngineOver<
 /// What a recall shows, without ids and positions, which are another database's.
 type Shown = Vec<(String, u64, u64)>;
 
+/// What a list shows: content, version, state and how often it was recalled.
+type Listed = (String, u64, State, u32);
+
 impl World {
     fn new(budget: Option<u64>, snapshots: SnapshotRule) -> World {
         let io = MemIo::new(1);
@@ -81,7 +84,7 @@ impl World {
         shown.map(|hit| (hit.memory.content, hit.score.to_bits(), hit.similarity.to_bits())).collect()
     }
 
-    fn picture(&self, space: &str) -> (Vec<(String, u64, State, u32)>, Vec<Shown>) {
+    fn picture(&self, space: &str) -> (Vec<Listed>, Vec<Shown>) {
         let listed = self.list(space).into_iter();
         let listed = listed.map(|m| (m.content, m.version, m.state, m.usage.access_count)).collect();
         let queries = ["Caroline and the refund", "对花生过敏", "E1042 permission_denied", ""];
@@ -111,7 +114,7 @@ fn draft(number: u8) -> Draft {
             subject: name.to_owned(),
             attribute: "number".to_owned(),
             value: format!("no {}", number / 20),
-            single_valued: number % 7 == 0,
+            single_valued: number.is_multiple_of(7),
         }],
         session_id: Some(format!("s{}", number % 2)),
         ..Draft::default()

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::{
         records::{RecordFileHeader, RecordWriter},
-        testing::{MemIo, record},
+        testing::{MemIo, stores::record},
     };
 
     #[test]
