@@ -296,8 +296,12 @@ impl<I: Io> EngineOver<I> {
         batch: Batch,
         marked: Marked,
     ) -> Result<Lsn, EngineError> {
-        // What was decided may rest on vectors that could not be read.
-        self.storage.records().check_vectors(&cell.name)?;
+        // What was decided of a new text may rest on vectors that could not be read; to forget needs none. A log that takes
+        // nothing any more is the better reason.
+        if batch.changes.iter().any(|change| matches!(change, Change::Put(_))) {
+            let readable = self.storage.records().check_vectors(&cell.name);
+            readable.or_else(|lost| self.storage.check_open().and(Err(lost)))?;
+        }
         let pace = cell.state.read().pace_of(&batch);
         let mut lsn = self.storage.append_as(&batch, urgency_of(&batch), pace)?;
         if has(Sabotage::PositionFromClock) {

@@ -172,6 +172,14 @@ impl Running {
         self.stop(std::future::pending()).await
     }
 
+    /// As [`Running::shutdown`], but once `now` has come no call is waited for any more.
+    ///
+    /// # Errors
+    /// [`ServeError::Close`] when the last sync fails.
+    pub async fn shutdown_at_once_when(self, now: impl Future<Output = ()>) -> Result<(), ServeError> {
+        self.stop(now).await
+    }
+
     /// Stops like a crash of the process would: open calls end without an answer, and the log is not closed. What was
     /// acknowledged is there at the next start.
     pub async fn abort(mut self) {

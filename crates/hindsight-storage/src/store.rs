@@ -234,6 +234,14 @@ impl<I: Io> Storage<I> {
         self.log.synced_lsn()
     }
 
+    /// See [`Log::check_open`].
+    ///
+    /// # Errors
+    /// As [`Log::check_open`].
+    pub fn check_open(&self) -> Result<(), StorageError> {
+        self.log.check_open()
+    }
+
     /// The failure that ended all writing, if there was one.
     #[must_use]
     pub fn poison(&self) -> Option<IoFailure> {

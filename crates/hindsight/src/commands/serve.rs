@@ -70,10 +70,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), Failure> {
         announce(file, &ready)?;
     }
     signals.next().await;
-    tokio::select! {
-        stopped = running.shutdown() => Ok(stopped?),
-        () = signals.next() => Err(Failure::Interrupted),
-    }
+    Ok(running.shutdown_at_once_when(signals.next()).await?)
 }
 
 /// A log of JSON lines says by itself where the server listens, and must hold nothing but JSON.

@@ -262,7 +262,7 @@ fn no_server_is_told_with_a_hint() {
     // The port of HTTP is the usual mistake.
     let wrong = served.run(&["health", "--server", &http]);
     assert_eq!(wrong.code, 6, "{wrong:#?}");
-    assert!(wrong.stderr.contains("hint"), "{wrong:#?}");
+    assert!(wrong.stderr.contains("check the port"), "{wrong:#?}");
     drop(served);
     let gone = run(&["recall", "a", "-n", "test", "--server", &grpc]);
     gone.refused(6, &[&grpc, "hint"]);

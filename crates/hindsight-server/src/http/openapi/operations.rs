@@ -102,7 +102,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     op("post", "/namespaces/drop", "NamespaceService/DropNamespace", "namespaces_drop", "Drop a namespace", DROP),
     op("delete", "/namespaces/drop", "NamespaceService/DropNamespace", "namespaces_drop_delete", "Drop a namespace", DROP),
     op("get", "/namespaces/{namespace}", "NamespaceService/GetNamespace", "namespaces_get", "A namespace with its settings", ""),
-    op("patch", "/namespaces/{namespace}", "NamespaceService/UpdateNamespace", "namespaces_update", "Change settings of a namespace", "durability life rules request_id"),
+    op("patch", "/namespaces/{namespace}", "NamespaceService/UpdateNamespace", "namespaces_update", "Change settings of a namespace", "durability life rules likeness request_id"),
     op("get", "/stats", "NamespaceService/GetNamespaceStats", "stats", "What a namespace holds", "namespace"),
     op("post", "/sessions/open", "SessionService/OpenSession", "sessions_open", "Open a session", SESSION),
     op("post", "/sessions/append", "SessionService/AppendTurns", "sessions_append", "Append turns to a session", "namespace session_id! agent_id turns request_id"),

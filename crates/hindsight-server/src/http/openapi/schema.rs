@@ -26,7 +26,7 @@ pub(super) fn special(name: &str) -> Option<Value> {
         }
         "last" => json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
         "from" | "to" | "valid_until" | "since" | "until" | "as_of" | "now" => time(),
-        "idle_ttl" | "changes" | "life" | "rules" | "durability" | "policy" | "grants" | "turns"
+        "idle_ttl" | "changes" | "life" | "rules" | "likeness" | "durability" | "policy" | "grants" | "turns"
         | "weights" | "condition" => {
             json!({})
         }
