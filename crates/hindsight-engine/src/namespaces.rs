@@ -187,7 +187,7 @@ impl Cell {
 }
 
 /// Whether nothing of a namespace is left after a batch.
-fn drops(batch: &Batch) -> bool {
+pub(crate) fn drops(batch: &Batch) -> bool {
     batch.changes.iter().any(|change| match change {
         Change::DropNamespace => true,
         Change::Purge(purge) => matches!(purge.target, Purged::Namespace(_)),

@@ -5,18 +5,20 @@
 //! that a start takes hardly more memory than what it builds.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use hindsight_core::likeness::held_marks;
-use hindsight_core::{Batch, Change, Lsn, State};
+use hindsight_core::{Batch, Change, Lsn, Namespace, State};
 use hindsight_storage::io::Io;
 use hindsight_storage::{Opening, Recovered, ReplayError, Storage};
 
 use crate::apply::Marked;
 use crate::error::EngineError;
-use crate::namespaces::Namespaces;
+use crate::namespaces::{Namespaces, drops};
+use crate::sync::Mutex;
 
 /// Changes that are handed over together: handing over costs a wake.
 const CHANGES: usize = 128;
@@ -42,29 +44,66 @@ pub(crate) fn replay<I: Io>(
     threads: Threads,
 ) -> Result<(Storage<I>, Recovered), EngineError> {
     let note = |lsn: Lsn, batch: &Batch| namespaces.erasures.replay(lsn, batch);
+    let ends = Ends { namespaces, beheaded: Mutex::default() };
     if threads == Threads::One {
-        return Ok(opening.replay(&mut |lsn, batch| {
-            note(lsn, &batch);
-            Ok(apply(namespaces, (lsn, batch, Marked::default()))?)
-        })?);
+        return Ok(opening.replay_to_end(
+            &mut |lsn, batch| {
+                note(lsn, &batch);
+                Ok(ends.apply((lsn, batch, Marked::default()))?)
+            },
+            &mut || Ok(ends.check()?),
+        )?);
     }
     std::thread::scope(|scope| {
-        let feeder = RefCell::new(Feeder::begin(scope, namespaces));
+        let feeder = RefCell::new(Feeder::begin(scope, &ends));
         Ok(opening.replay_to_end(
             &mut |lsn, batch| {
                 note(lsn, &batch);
                 let marked = mark(namespaces, &batch);
                 feeder.borrow_mut().feed((lsn, batch, marked))
             },
-            &mut || feeder.borrow_mut().end(),
+            &mut || {
+                feeder.borrow_mut().end()?;
+                Ok(ends.check()?)
+            },
         )?)
     })
 }
 
 type Item = (Lsn, Batch, Marked);
 
-fn apply(namespaces: &Namespaces, (lsn, batch, marked): Item) -> Result<(), EngineError> {
-    namespaces.get_or_create(&batch.namespace)?.replay(lsn, batch, marked)
+/// Applies batches, and knows namespaces of which the log has only the end.
+///
+/// A dropped namespace is struck from the manifest by the checkpoint that comes after, while the log from further back may
+/// still be needed by another one. Then replay meets changes of memories whose beginning is nowhere any more. They are
+/// passed over up to the drop, after which nothing of them would be left; without a drop they are damage.
+struct Ends<'a> {
+    namespaces: &'a Namespaces,
+    beheaded: Mutex<BTreeMap<Namespace, EngineError>>,
+}
+
+impl Ends<'_> {
+    fn apply(&self, (lsn, batch, marked): Item) -> Result<(), EngineError> {
+        let mut beheaded = self.beheaded.lock();
+        if drops(&batch) {
+            beheaded.remove(&batch.namespace);
+        } else if beheaded.contains_key(&batch.namespace) {
+            return Ok(());
+        }
+        let cell = self.namespaces.get_or_create(&batch.namespace)?;
+        match cell.replay(lsn, batch, marked) {
+            Err(error @ EngineError::Unapplicable { .. }) => {
+                beheaded.insert(cell.name.clone(), error);
+                Ok(())
+            }
+            applied => applied,
+        }
+    }
+
+    /// After the last batch.
+    fn check(&self) -> Result<(), EngineError> {
+        self.beheaded.lock().pop_first().map_or(Ok(()), |(_, error)| Err(error))
+    }
 }
 
 /// What can be derived of a batch's memories by themselves, unless their namespace is not loaded: then they wait as they are.
@@ -88,9 +127,9 @@ struct Feeder<'scope> {
 }
 
 impl<'scope> Feeder<'scope> {
-    fn begin<'env>(scope: &'scope Scope<'scope, 'env>, namespaces: &'env Namespaces) -> Feeder<'scope> {
+    fn begin<'env>(scope: &'scope Scope<'scope, 'env>, ends: &'env Ends<'env>) -> Feeder<'scope> {
         let (groups, received) = sync_channel(GROUPS);
-        let worker = scope.spawn(move || apply_all(namespaces, &received));
+        let worker = scope.spawn(move || apply_all(ends, &received));
         Feeder { waiting: Vec::new(), changes: 0, groups: Some(groups), worker: Some(worker) }
     }
 
@@ -124,6 +163,6 @@ impl<'scope> Feeder<'scope> {
     }
 }
 
-fn apply_all(namespaces: &Namespaces, groups: &Receiver<Vec<Item>>) -> Result<(), EngineError> {
-    groups.iter().flatten().try_for_each(|item| apply(namespaces, item))
+fn apply_all(ends: &Ends<'_>, groups: &Receiver<Vec<Item>>) -> Result<(), EngineError> {
+    groups.iter().flatten().try_for_each(|item| ends.apply(item))
 }

@@ -26,8 +26,8 @@ pub(super) fn special(name: &str) -> Option<Value> {
         }
         "last" => json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
         "from" | "to" | "valid_until" | "since" | "until" | "as_of" | "now" => time(),
-        "idle_ttl" | "changes" | "life" | "rules" | "likeness" | "durability" | "policy" | "grants" | "turns"
-        | "weights" | "condition" => {
+        "idle_ttl" | "changes" | "life" | "rules" | "likeness" | "durability" | "policy" | "grants"
+        | "turns" | "weights" | "condition" => {
             json!({})
         }
         "all" | "any" | "not" => json!({"type": "array", "items": reference("Filter")}),
