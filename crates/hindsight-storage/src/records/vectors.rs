@@ -228,6 +228,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        io::IoFile,
         records::{RecordFileHeader, RecordWriter},
         testing::{MemIo, stores::record},
     };

@@ -155,10 +155,15 @@ pub(super) fn repair(place: &Place, harm: &Harm, damaged: &MemIo) -> Result<Repa
     }
     for (key, image) in &found {
         let was = place.truth.all().find(|(other, _)| *other == key);
-        // What was forgotten stays hidden though what it said last is lost: only then the content may be older.
-        let ever = was.is_some_and(|(_, images)| images.iter().any(|(_, known)| known == image));
-        let is_hidden = image.state == State::Forgotten && is_incomplete(&report, key);
-        if !ever && !is_hidden {
+        let ever = |is: &dyn Fn(&Image) -> bool| {
+            was.is_some_and(|(_, images)| images.iter().any(|(_, known)| is(known)))
+        };
+        // How a memory stands is right, and what was forgotten stays hidden, though what it said last is lost: only then
+        // the content may be older, and the report names it.
+        let stood = ever(&|known| (known.state, known.version) == (image.state, image.version));
+        let is_older = is_incomplete(&report, key)
+            && (image.state == State::Forgotten || stood && ever(&|known| known.content == image.content));
+        if !ever(&|known| known == image) && !is_older {
             return Err(format!("a memory that never was: {key:?} {image:?}"));
         }
     }
