@@ -1,11 +1,11 @@
 //! What a client asks for next: calls made up of what the model knows is there.
 
-use hindsight_core::{Recall, Status, Timestamp, Verdict};
+use hindsight_core::{Status, Timestamp, Verdict};
 
 use super::expect::{self, Outcome, every_state};
 use super::model::Foreseen;
 use super::request::{
-    Call, Item, NAMESPACES, Request, chosen_id, chunk_of, chunk_tag, group_of, namespace, tagged,
+    Call, Item, NAMESPACES, Request, chosen_id, chunk_of, chunk_tag, group_of, namespace, recall_of_all,
 };
 use super::sim::Sim;
 
@@ -78,7 +78,7 @@ impl Sim {
         let returned = returned.filter(|(_, known)| expect::is_recalled(known, now));
         let returned: Vec<Item> = returned.map(|(item, _)| *item).collect();
         for _ in 0..2 {
-            let recall = Recall { filter: tagged(tag.clone()), top_k: 100, ..Recall::default() };
+            let recall = recall_of_all(tag.clone());
             let recalled = match engine.recall(&namespace(space), &recall) {
                 Ok(recalled) => recalled,
                 Err(error) => return self.failed(&error),

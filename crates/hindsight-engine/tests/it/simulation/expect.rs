@@ -8,7 +8,7 @@ use super::known::Known;
 use super::model::{Model, World};
 use super::random::Random;
 use super::request::{
-    Item, MODEL, NAMESPACES, chunk_of, chunk_tag, item_of, item_tag, namespace, tagged, vector,
+    Item, MODEL, NAMESPACES, chunk_of, chunk_tag, item_of, item_tag, namespace, recall_of_all, tagged, vector,
 };
 use super::space::Space;
 
@@ -136,9 +136,7 @@ fn one(
         let tag = chunk_tag(chunk_of(chunk[0].0));
         let chunk: Vec<&(Item, MemoryId)> =
             active.iter().filter(|(item, _)| space.items[item].memory.tags.contains(&tag)).collect();
-        let filter = tagged(tag);
-        // Words are drawn at random, so that two may say the same.
-        let recalled = ask(Recall { filter, top_k: 100, keep_alike: true, ..Recall::default() })?;
+        let recalled = ask(recall_of_all(tag))?;
         let mut found: Vec<MemoryId> = recalled.hits.iter().map(|hit| hit.memory.id).collect();
         found.sort_unstable();
         let mut expected: Vec<MemoryId> = chunk.iter().map(|(_, id)| *id).collect();

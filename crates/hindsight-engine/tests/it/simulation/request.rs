@@ -2,7 +2,7 @@
 //! say what it will do.
 
 use hindsight_core::{
-    Claim, Draft, Filter, Kind, MemoryId, Namespace, Patch, RawVector, RawVectors, Status, Timestamp,
+    Claim, Draft, Filter, Kind, MemoryId, Namespace, Patch, RawVector, RawVectors, Recall, Status, Timestamp,
     VectorRole, Verdict,
 };
 use hindsight_engine::WriteItem;
@@ -154,6 +154,11 @@ pub(super) fn group_of(item: Item) -> u32 {
 
 pub(super) fn tagged(tag: String) -> Filter {
     Filter { tags: vec![tag], ..Filter::default() }
+}
+
+/// Everything with a tag. Words are drawn at random, so two may say the same: they stay apart.
+pub(super) fn recall_of_all(tag: String) -> Recall {
+    Recall { filter: tagged(tag), top_k: 100, keep_alike: true, ..Recall::default() }
 }
 
 pub(super) fn group_filter(group: u32) -> Filter {

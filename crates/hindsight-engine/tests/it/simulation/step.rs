@@ -3,7 +3,7 @@
 use hindsight_core::{Recall, Timestamp};
 
 use super::expect::{self, Outcome, every_state};
-use super::request::{Item, NAMESPACES, chunk_of, chunk_tag, item_of, namespace, tagged};
+use super::request::{Item, NAMESPACES, chunk_of, chunk_tag, item_of, namespace, recall_of_all};
 use super::sim::{End, Sim};
 
 const HOUR_MS: u64 = 3_600_000;
@@ -79,8 +79,7 @@ impl Sim {
         };
         let now = Timestamp::from_ms(i64::try_from(self.now_ms()).unwrap());
         let chunk = expected.items.keys().next_back().map_or(0, |item| chunk_of(*item));
-        let recall =
-            Recall { filter: tagged(chunk_tag(chunk)), top_k: 100, observe: true, ..Recall::default() };
+        let recall = Recall { observe: true, ..recall_of_all(chunk_tag(chunk)) };
         let recalled = match engine.recall(&name, &recall) {
             Ok(recalled) => recalled,
             Err(error) => return self.failed(&error),
