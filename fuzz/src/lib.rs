@@ -10,11 +10,13 @@ mod json;
 mod log;
 mod memory;
 mod seal;
+mod snapshot;
 mod text;
 mod token;
 
 pub use disk::{backup_restore, manifest, record_codec, wal_recover};
 pub use json::{draft_json, filter_expr, record_json};
 pub use log::{batch_decode, log_decode};
+pub use snapshot::snapshot_load;
 pub use text::tokenizer;
 pub use token::token_parse;

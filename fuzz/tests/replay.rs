@@ -129,6 +129,11 @@ fn wal_recover() {
 }
 
 #[test]
+fn snapshot_load() {
+    replay("snapshot_load", hindsight_fuzz::snapshot_load);
+}
+
+#[test]
 fn backup_restore() {
     replay_copies("backup_restore", hindsight_fuzz::backup_restore, 400);
 }
