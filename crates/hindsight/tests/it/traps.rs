@@ -7,14 +7,14 @@
 //! | 3: forged Origin or Host | hindsight-server, `mcp`: `i3_web_pages_and_wrong_addresses_are_refused`; `http`: `a_page_of_another_site_is_refused` |
 //! | 5: scope widened by an argument | hindsight-server, `access`: `s6_every_path_asks_as_its_rpc_does`, `s6_every_tool_asks_as_its_rpc_does`, `s1_the_namespace_that_the_door_sees_is_the_one_that_is_used` |
 //! | 7: fronts drift apart | `tests/scenarios` |
-//! | 9: a retry stores twice | hindsight-faults, `kill`; `import`: `an_import_that_broke_off_is_finished_by_running_it_again` |
+//! | 9: a retry stores twice | hindsight-engine, the simulation: after each power cut clients send again what was never answered; `import`: `an_import_that_broke_off_is_finished_by_running_it_again` |
 //! | 10: a request id lost at a crash | hindsight-engine, the simulation; hindsight-server, `restart` |
 //! | 12: unbounded labels of metrics | hindsight-server, `metrics`: `i7_namespaces_have_labels_up_to_a_limit_and_methods_only_those_that_exist` |
-//! | 15: liveness tied to storage | hindsight-faults, `full` and `syscalls` |
 //! | 16: old formats | hindsight-engine: `b3_` |
 //! | 17: schemas grow | hindsight-mcp, `tools`: `i3_the_tools_cost_a_model_little_and_say_what_they_do` |
 //!
-//! 14 is about the console, which there is none of.
+//! 14 is about the console, which there is none of. Of 15, liveness tied to storage, only one half has a test: readiness, in the
+//! trials of hindsight-faults. No test stalls a disk and asks `/livez`, whose handler touches nothing.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
