@@ -44,7 +44,7 @@ pub(crate) fn replay<I: Io>(
     threads: Threads,
 ) -> Result<(Storage<I>, Recovered), EngineError> {
     let note = |lsn: Lsn, batch: &Batch| namespaces.erasures.replay(lsn, batch);
-    let ends = Ends { namespaces, beheaded: Mutex::default() };
+    let ends = Ends { namespaces, beheaded: Mutex::new(BTreeMap::new()) };
     if threads == Threads::One {
         return Ok(opening.replay_to_end(
             &mut |lsn, batch| {
