@@ -79,7 +79,7 @@ fn live_on(sim: &Sim, image: &MemIo, found: u64, seed: u64) -> Outcome {
     let mut config = sim.config.clone();
     config.seed = seed;
     config.plan = Plan::Nothing;
-    let mut next = Sim::new(config, image.clone());
+    let mut next = Sim::new(config, image.after_kill());
     next.model = sim.model.clone();
     next.model.forget_after(found);
     next.counters = sim.counters;
