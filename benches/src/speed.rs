@@ -7,6 +7,7 @@ use hindsight_core::time::{DAY_MS, Span};
 use hindsight_core::{Embedding, Filter, Mode, Namespace, Recall, Timestamp};
 use hindsight_engine::{BatchRequest, Engine, Options, WriteOptions};
 
+use crate::figures::at;
 use crate::synthetic::{Random, item};
 
 /// How much to measure.
@@ -108,7 +109,5 @@ impl Shape {
 }
 
 fn report(what: &str, times_ms: &mut [f64]) {
-    times_ms.sort_by(f64::total_cmp);
-    let at = |share: usize| times_ms.get(times_ms.len() * share / 100).copied().unwrap_or(0.0);
-    println!("{what}: median {:.3} ms, p99 {:.3} ms", at(50), at(99));
+    println!("{what}: median {:.3} ms, p99 {:.3} ms", at(times_ms, 50), at(times_ms, 99));
 }

@@ -99,7 +99,7 @@ fn folder(args: &Args) -> anyhow::Result<tempfile::TempDir> {
 }
 
 /// The middle one of some numbers; 0 of none.
-fn median(mut numbers: Vec<f64>) -> f64 {
+pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }

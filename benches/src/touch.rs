@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use hindsight_core::{Namespace, Timestamp};
 use hindsight_engine::{BatchRequest, Engine, Options, SnapshotRule};
 
-use crate::storage::cpu;
+use crate::storage::{cpu, median};
 use crate::synthetic::{Random, item};
 
 /// What to measure.
@@ -194,10 +194,4 @@ fn heap() -> anyhow::Result<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
     let kib: u64 = line.split_whitespace().next().unwrap_or_default().parse()?;
     Ok(kib * 1024)
-}
-
-/// The middle one of some numbers; 0 of none.
-fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }

@@ -8,6 +8,7 @@ use hindsight_core::draft::Moment;
 use hindsight_core::{Draft, Embedding, MemoryId, NamedVector, Namespace, Record, Timestamp, VectorRole};
 use hindsight_index::{GraphRule, NamespaceIndex, Ordinal, Scored, Selection, VectorQuery, VectorWay};
 
+use crate::figures::{at, resident_bytes, thread_ms};
 use crate::npy;
 
 /// What to measure on.
@@ -80,7 +81,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn build(index: &mut NamespaceIndex, rule: GraphRule) -> anyhow::Result<()> {
-    let (began, cpu, memory) = (Instant::now(), processor_ms(), resident_bytes());
+    let (began, cpu, memory) = (Instant::now(), thread_ms(), resident_bytes());
     let mut build = index.begin_graph(rule);
     let begin_ms = began.elapsed().as_secs_f64() * 1e3;
     let mut fetch_ms: Vec<f64> = Vec::new();
@@ -94,7 +95,7 @@ fn build(index: &mut NamespaceIndex, rule: GraphRule) -> anyhow::Result<()> {
     }
     let built = build.finish()?;
     let seconds = began.elapsed().as_secs_f64();
-    let cpu_ms = processor_ms().zip(cpu).map_or(f64::NAN, |(after, before)| after - before);
+    let cpu_ms = thread_ms() - cpu;
     let install = Instant::now();
     drop(index.install_graph(built));
     let install_ms = install.elapsed().as_secs_f64() * 1e3;
@@ -106,7 +107,7 @@ fn build(index: &mut NamespaceIndex, rule: GraphRule) -> anyhow::Result<()> {
         stats.nodes,
         per_row(cpu_ms * 1e3)
     );
-    let grown = resident_bytes().zip(memory).map_or(f64::NAN, |(after, before)| after - before);
+    let grown = resident_bytes() - memory;
     println!("graph: the process has grown by {:.0} B a row", per_row(grown));
     println!(
         "graph: {:.0} B a row beside the rows",
@@ -114,8 +115,8 @@ fn build(index: &mut NamespaceIndex, rule: GraphRule) -> anyhow::Result<()> {
     );
     println!(
         "locked: begin {begin_ms:.3} ms, fetch of 64 rows {:.3} ms (p99 {:.3}), install {install_ms:.3} ms",
-        median(&mut fetch_ms),
-        at(&fetch_ms, 99)
+        at(&mut fetch_ms, 50),
+        at(&mut fetch_ms, 99)
     );
     Ok(())
 }
@@ -158,28 +159,15 @@ struct Timed {
 }
 
 fn timed<T>(inputs: impl Iterator<Item = T>, mut run: impl FnMut(T)) -> Timed {
-    let (mut times, cpu) = (Vec::new(), processor_ms());
+    let (mut times, cpu) = (Vec::new(), thread_ms());
     for input in inputs {
         let began = Instant::now();
         run(input);
         times.push(began.elapsed().as_secs_f64() * 1e3);
     }
     let count = f64::from(u32::try_from(times.len().max(1)).unwrap_or(u32::MAX));
-    let cpu_ms = processor_ms().zip(cpu).map_or(f64::NAN, |(after, before)| (after - before) / count);
-    Timed { median_ms: median(&mut times), cpu_ms }
-}
-
-/// The memory that the process has in use, where the system tells.
-fn resident_bytes() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1_024.0)
-}
-
-/// The processor time that this thread has had, where the system tells.
-fn processor_ms() -> Option<f64> {
-    let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1e6)
+    let cpu_ms = (thread_ms() - cpu) / count;
+    Timed { median_ms: at(&mut times, 50), cpu_ms }
 }
 
 fn by_distance(index: &NamespaceIndex, query: &VectorQuery, percent: usize, nearest: bool) -> Selection {
@@ -210,13 +198,4 @@ fn mixed(number: u32) -> u32 {
     let mut z = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 32)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     u32::try_from(z >> 33).unwrap_or(0)
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    at(times, 50)
-}
-
-fn at(sorted: &[f64], percent: usize) -> f64 {
-    sorted.get(sorted.len() * percent / 100).copied().unwrap_or(0.0)
 }
